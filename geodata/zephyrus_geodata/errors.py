@@ -1,0 +1,29 @@
+"""What can be wrong with a request for data: each error is one readable sentence."""
+
+
+class GeodataError(Exception):
+    """Base of the errors a caller can mend; ``str(error)`` is a sentence for people."""
+
+    def __str__(self) -> str:
+        # KeyError would show the repr of its message, in quotes.
+        return str(self.args[0]) if self.args else ""
+
+
+class UnknownDataset(GeodataError, LookupError):
+    """No dataset has this name, or the folder holds no forecast."""
+
+
+class UnknownForecast(GeodataError, LookupError):
+    """The dataset has no forecast of this name."""
+
+
+class UnknownVariable(GeodataError, KeyError):
+    """No variable has this name, or the forecast does not carry it."""
+
+
+class OutsideGrid(GeodataError, LookupError):
+    """A point or feature lies outside the area that the grid covers."""
+
+
+class UnsuitableData(GeodataError, ValueError):
+    """A file or xarray Dataset is not laid out as a forecast or a climatology."""

@@ -1,0 +1,341 @@
+"""Named features: places with a shape, found by name.
+
+The features that ship with the package are one GeoParquet file, read without geopandas; shapes
+stay in well-known binary until they are asked for, so opening the store takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zephyrus_geodata.aliases import FEATURES_FILE, Aliases, shipped_aliases
+from zephyrus_geodata.errors import GeodataError
+from zephyrus_geodata.names import lookup_key, normalise, without_generic, without_qualifier
+
+if TYPE_CHECKING:
+    import geopandas
+    from shapely.geometry.base import BaseGeometry
+
+__all__ = ["AmbiguousFeature", "Feature", "FeatureStore", "UnknownFeature", "normalise"]
+
+NEAREST_NAMES = 5
+"""How many names an :class:`UnknownFeature` suggests."""
+
+SIMILAR_ENOUGH = 60.0
+"""The least rapidfuzz score, of 100, at which a name is worth suggesting."""
+
+
+class UnknownFeature(GeodataError, LookupError):
+    """No feature has this name; the message suggests the nearest ones."""
+
+
+class AmbiguousFeature(GeodataError, LookupError):
+    """Several features have this name; the message says which."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A named place with a shape.
+
+    Attributes:
+        name: The name as people write it, with its accents.
+        kind: What it is: ``country``, ``lake``, ``city``, …
+        parent: The name of the feature it belongs to (of a lake its country), if it has one.
+        source: Where the shape comes from; ``outline`` is drawn by hand and approximate.
+        wkb: The shape as well-known binary, longitude -180…180 and latitude in degrees.
+    """
+
+    name: str
+    kind: str
+    parent: str | None
+    source: str
+    wkb: bytes = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        kind: str,
+        geometry: BaseGeometry,
+        *,
+        parent: str | None = None,
+        source: str = "user",
+    ) -> Feature:
+        """Make a feature from a shapely geometry in degrees."""
+        import shapely
+
+        return cls(name, kind, parent, source, shapely.to_wkb(geometry))
+
+    @property
+    def key(self) -> str:
+        """Its unique name, ``kind:name``."""
+        return f"{self.kind}:{self.name}"
+
+    @cached_property
+    def geometry(self) -> BaseGeometry:
+        """The shape, read on first use."""
+        import shapely
+
+        return shapely.from_wkb(self.wkb)
+
+
+class FeatureStore:
+    """Named features, in a fixed order, found by name, kind or parent.
+
+    Names are compared without case, accents and punctuation, and common aliases are known. Within
+    a kind the generic word of a lake ("Lake Victoria") and what follows a comma or stands in
+    brackets ("Birmingham, United Kingdom") may be left out.
+    """
+
+    def __init__(self, features: Iterable[Feature], aliases: Aliases | None = None) -> None:
+        """Index the features.
+
+        Args:
+            features: The features; (kind, name) must be unique once names are normalised.
+            aliases: Other names, as kind → name → its aliases.
+
+        Raises:
+            ValueError: If two features of a kind share a name.
+        """
+        self._features = tuple(features)
+        self._names: dict[str, list[Feature]] = {}
+        self._other_names: dict[str, list[Feature]] = {}
+        self._loose_names: dict[str, list[Feature]] = {}
+        self._by_kind: dict[str, list[Feature]] = {}
+        for feature in self._features:
+            key = lookup_key(feature.name)
+            twin = next((f for f in self._names.get(key, ()) if f.kind == feature.kind), None)
+            if twin is not None:
+                raise ValueError(f"Two features share a name: {twin.key} and {feature.key}.")
+            self._names.setdefault(key, []).append(feature)
+            self._by_kind.setdefault(feature.kind, []).append(feature)
+        self._index_aliases(aliases or {})
+        self._keys = {feature.key: feature for feature in self._features}
+
+    def _index_aliases(self, aliases: Mapping[str, Mapping[str, Iterable[str]]]) -> None:
+        def add(index: dict[str, list[Feature]], text: str, feature: Feature) -> None:
+            key = lookup_key(text)
+            if key and feature not in index.setdefault(key, []):
+                index[key].append(feature)
+
+        for feature in self._features:
+            for alias in aliases.get(feature.kind, {}).get(feature.name, ()):
+                # Two letters are a state's postal code only when states are asked for: "IN", "OR".
+                is_code = feature.kind == "us_state" and len(alias) == 2
+                add(self._loose_names if is_code else self._other_names, alias, feature)
+            plain = without_qualifier(feature.name)
+            if plain != feature.name:
+                add(self._other_names, plain, feature)
+            add(self._loose_names, without_generic(plain), feature)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path | None = None,
+        *,
+        kind: str | None = None,
+        name_column: str = "name",
+        layer: str | None = None,
+    ) -> FeatureStore:
+        """Open the features that ship with the package, or a file of one's own.
+
+        A file of one's own is anything geopandas reads: GeoParquet, GeoPackage, GeoJSON, a
+        shapefile, zipped or not, in any projection. Natural Earth's files work as they are::
+
+            FeatureStore.load("ne_10m_geography_regions_polys.zip", kind="region")
+
+        Args:
+            path: The file; by default the shipped one.
+            kind: The kind of all its features, if the file has no column ``kind``.
+            name_column: The column that holds the names, in any case. Rows without a name are left
+                out, and the polygons of rows that share kind and name become one feature.
+            layer: The layer of a file with several.
+
+        Raises:
+            FileNotFoundError: If there is no such file.
+            ValueError: If the file has no names, no kinds, or names points twice.
+        """
+        if path is None:
+            return cls(_read_parquet(FEATURES_FILE), shipped_aliases())
+        from zephyrus_geodata.user_features import read_features
+
+        rows = read_features(Path(path), kind=kind, name_column=name_column, layer=layer)
+        return cls(rows, shipped_aliases())
+
+    def __iter__(self) -> Iterator[Feature]:
+        return iter(self._features)
+
+    def __len__(self) -> int:
+        return len(self._features)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is a feature with this key (``kind:name``)."""
+        return key in self._keys
+
+    def __getitem__(self, key: str) -> Feature:
+        """The feature with this key (``kind:name``); raises :class:`UnknownFeature`."""
+        if key not in self._keys:
+            raise UnknownFeature(f"There is no feature with the key {key!r}.")
+        return self._keys[key]
+
+    def __repr__(self) -> str:
+        return f"FeatureStore({len(self)} features of {len(self._by_kind)} kinds)"
+
+    def kinds(self) -> dict[str, int]:
+        """How many features there are of each kind, in alphabetical order."""
+        return {kind: len(self._by_kind[kind]) for kind in sorted(self._by_kind)}
+
+    def get(self, name: str, kind: str | None = None) -> Feature:
+        """The one feature of this name.
+
+        Args:
+            name: Its name or an alias, or its key ``kind:name``.
+            kind: Its kind, needed where features of several kinds share the name.
+
+        Raises:
+            UnknownFeature: If there is none, or no such kind.
+            AmbiguousFeature: If there are several.
+        """
+        if kind is None and name in self._keys:
+            return self._keys[name]
+        matches = self._matches(name, kind)
+        if not matches:
+            raise UnknownFeature(self._unknown(name, kind))
+        if len(matches) > 1:
+            raise AmbiguousFeature(_ambiguous(name, matches))
+        return matches[0]
+
+    def find(
+        self,
+        text: str,
+        kind: str | None = None,
+        parent: str | None = None,
+        limit: int = 10,
+    ) -> list[Feature]:
+        """Features whose name resembles a text, the best match first.
+
+        Exact names and aliases come first, then names that begin with the text, then names that
+        contain it, then misspellings.
+
+        Raises:
+            UnknownFeature: If there is no such kind or parent.
+        """
+        pool = self._pool(kind, parent)
+        key = lookup_key(text)
+        if not key:
+            return pool[:limit]
+        allowed = {feature.key for feature in pool}
+        exact = self._matches(text, kind)
+        loose = self._loose_names.get(key, [])
+        begins = [f for f in pool if lookup_key(f.name).startswith(key)]
+        contains = [f for f in pool if key in lookup_key(f.name)]
+        found = {f.key: f for f in (*exact, *loose, *begins, *contains) if f.key in allowed}
+        if len(found) < limit:
+            found |= {f.key: f for f in self._similar(key, pool, limit)}
+        return list(found.values())[:limit]
+
+    def of_kind(self, kind: str, parent: str | None = None) -> list[Feature]:
+        """All features of a kind, or those that belong to a parent.
+
+        Raises:
+            UnknownFeature: If there is no such kind or parent.
+        """
+        return self._pool(kind, parent)
+
+    def children(self, parent_name: str, kind: str | None = None) -> list[Feature]:
+        """The features that belong directly to a parent: of a country its states, lakes, cities.
+
+        Raises:
+            UnknownFeature: If there is no such parent or kind.
+        """
+        return self._pool(kind, parent_name)
+
+    def to_geodataframe(self) -> geopandas.GeoDataFrame:
+        """The features as a GeoDataFrame: name, kind, parent, source, geometry (EPSG:4326)."""
+        import geopandas
+        import shapely
+
+        columns = {
+            column: [getattr(feature, column) for feature in self]
+            for column in ("name", "kind", "parent", "source")
+        }
+        geometry = shapely.from_wkb([feature.wkb for feature in self])
+        return geopandas.GeoDataFrame(columns, geometry=geometry, crs="EPSG:4326")
+
+    def _pool(self, kind: str | None, parent: str | None) -> list[Feature]:
+        if kind is not None:
+            self._check_kind(kind)
+        pool: Iterable[Feature] = self if kind is None else self._by_kind[kind]
+        if parent is None:
+            return list(pool)
+        matches = self._matches(parent, None)
+        if not matches:
+            raise UnknownFeature(self._unknown(parent, None))
+        names = {feature.name for feature in matches}
+        return [feature for feature in pool if feature.parent in names]
+
+    def _check_kind(self, kind: str) -> None:
+        if kind not in self._by_kind:
+            kinds = ", ".join(sorted(self._by_kind))
+            raise UnknownFeature(f"There is no kind {kind!r}; the kinds are {kinds}.")
+
+    def _matches(self, name: str, kind: str | None) -> list[Feature]:
+        """The features of a name; a name outranks an alias, and an alias a shortened name."""
+        if kind is not None:
+            self._check_kind(kind)
+        key = lookup_key(name)
+        indexes = [self._names, self._other_names]
+        if kind is not None:
+            indexes.append(self._loose_names)
+        for index in indexes:
+            found = [f for f in index.get(key, []) if kind is None or f.kind == kind]
+            if found:
+                return found
+        return []
+
+    def _similar(self, key: str, pool: list[Feature], limit: int) -> list[Feature]:
+        from rapidfuzz import fuzz, process
+
+        names = [lookup_key(feature.name) for feature in pool]
+        scored = process.extract(
+            key, names, scorer=fuzz.WRatio, limit=limit, score_cutoff=SIMILAR_ENOUGH
+        )
+        # Ties are broken by the plain edit ratio, so that "Zurch" is Zürich before Church's Ferry.
+        scored.sort(key=lambda hit: (-hit[1], -fuzz.ratio(key, hit[0]), hit[2]))
+        return [pool[index] for _, _, index in scored]
+
+    def _unknown(self, name: str, kind: str | None) -> str:
+        what = kind.replace("_", " ") if kind else "feature"
+        if kind is not None and (elsewhere := self._matches(name, None)):
+            others = " or ".join(f"{f.name!r} (kind {f.kind})" for f in elsewhere[:NEAREST_NAMES])
+            return f"There is no {what} named {name!r}, but there is {others}."
+        near = self._similar(lookup_key(name), self._pool(kind, None), NEAREST_NAMES)
+        if not near:
+            return f"There is no {what} named {name!r}, nor one with a similar name."
+        listed = ", ".join(f"{f.name} ({f.kind})" if kind is None else f.name for f in near)
+        return f"There is no {what} named {name!r}. Did you mean: {listed}?"
+
+
+def _ambiguous(name: str, matches: list[Feature]) -> str:
+    kinds = sorted({feature.kind for feature in matches})
+    if len(kinds) == len(matches):
+        return (
+            f"{name!r} is the name of features of several kinds: {', '.join(kinds)}. "
+            "Say which kind is meant."
+        )
+    listed = "; ".join(f"{feature.name} ({feature.kind})" for feature in matches)
+    return f"{name!r} may be any of: {listed}. Give the full name and the kind."
+
+
+def _read_parquet(path: Path) -> list[Feature]:
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(
+        path, columns=["name", "kind", "parent", "source", "geometry"], use_threads=False
+    )
+    columns = (table[column].to_pylist() for column in table.column_names)
+    return [Feature(*row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,67 @@
+"""How names are compared: without case, accents, punctuation and common abbreviations."""
+
+import re
+import unicodedata
+
+# Letters that Unicode does not decompose into a base letter and an accent.
+_LETTERS = str.maketrans(
+    {
+        "æ": "ae",
+        "œ": "oe",
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "ı": "i",
+        "ə": "a",
+        "ħ": "h",
+        "ŋ": "n",
+        "ŧ": "t",
+        "ƀ": "b",
+    }
+)
+_SILENT = re.compile(r"['’‘ʻʼʹ`´.]")
+_NOT_A_WORD = re.compile(r"[\W_]+")
+_ABBREVIATIONS = {"st": "saint", "ste": "sainte", "ft": "fort", "mt": "mount", "is": "islands"}
+_QUALIFIER = re.compile(r"\s*(?:,.*|\(.*\))\s*$")
+_GENERIC = re.compile(
+    r"^(?:(?:lake|lac|lago|lagoa|laguna|ozero|represa|réservoir|embalse|presa)"
+    r"(?:(?: (?:de|del|da|do|des|la|el|las|los|of|the))+)? |the )"
+    r"|(?: (?:lake|reservoir|hu|nuur|co|desert|mountains|peninsula|plateau|sea))$",
+    re.IGNORECASE,
+)
+
+
+def normalise(text: str) -> str:
+    """Reduce a name to what is compared: lower case, no accents, no punctuation, single blanks.
+
+    Apostrophes and full stops vanish ("Xi'an" is "xian", "U.S." is "us"); all other punctuation
+    parts words ("Guinea-Bissau" is "guinea bissau"). Applying it twice changes nothing.
+    """
+    letters = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    letters = unicodedata.normalize("NFKD", letters.casefold().translate(_LETTERS))
+    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return _NOT_A_WORD.sub(" ", _SILENT.sub("", bare)).strip()
+
+
+def lookup_key(text: str) -> str:
+    """The key under which a name is indexed: normalised, with common abbreviations written out.
+
+    "St. John's" and "Saint Johns" share a key, as do "Trinidad & Tobago" and "Trinidad and Tobago".
+    """
+    words = normalise(text.replace("&", " and ")).split()
+    if len(words) > 1:
+        words = [_ABBREVIATIONS.get(word, word) for word in words]
+        # "the Gambia" is Gambia, but "The Hague" keeps its article through its alias below.
+    return " ".join(words)
+
+
+def without_qualifier(name: str) -> str:
+    """The name without what follows a comma or stands in brackets at its end."""
+    return _QUALIFIER.sub("", name) or name
+
+
+def without_generic(name: str) -> str:
+    """The name without its generic word: "Victoria" for "Lake Victoria"."""
+    return _GENERIC.sub("", name) or name

@@ -1,0 +1,243 @@
+"""Where arrays come from: a NetCDF file or an xarray Dataset, seen in one way.
+
+NetCDF files are read with netCDF4 directly: xarray takes a second to import and is loaded only
+by those who use it. Nothing is held open between reads, so a source may cross a fork, and a lock
+keeps the threads of one process apart (the HDF5 library is not safe to enter twice).
+"""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zephyrus_geodata.errors import UnsuitableData
+from zephyrus_geodata.grid import Grid
+from zephyrus_geodata.variables import VARIABLES
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_LOCK = threading.Lock()
+
+_NANOSECONDS = {
+    "nanosecond": 1,
+    "microsecond": 1_000,
+    "millisecond": 1_000_000,
+    "second": 1_000_000_000,
+    "minute": 60_000_000_000,
+    "hour": 3_600_000_000_000,
+    "day": 86_400_000_000_000,
+}
+_SHORT = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
+_SHORT |= {"min": "minute", "h": "hour", "hr": "hour", "d": "day"}
+
+
+class Source(Protocol):
+    """Named arrays with dimensions and attributes."""
+
+    @property
+    def title(self) -> str:
+        """What to call the source in a message."""
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Dimensions of every array, coordinates included."""
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """Attributes of the whole."""
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Return an array, unpacked; missing floats are NaN."""
+
+    def units(self, name: str) -> str | None:
+        """Return the units attribute of an array, if it has one."""
+
+
+class NetCDFSource:
+    """A NetCDF file; the constructor reads names and attributes, ``read`` one array."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.title = path.name
+        with _LOCK, _open(path) as file:
+            self.dims = {name: tuple(var.dimensions) for name, var in file.variables.items()}
+            self.attrs = {name: file.getncattr(name) for name in file.ncattrs()}
+            self._units = {
+                name: str(var.getncattr("units"))
+                for name, var in file.variables.items()
+                if "units" in var.ncattrs()
+            }
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Return an array, unpacked; missing floats are NaN."""
+        with _LOCK, _open(self.path) as file:
+            var = file.variables[name]
+            attrs = {key: var.getncattr(key) for key in var.ncattrs()}
+            # By hand, because netCDF4 also masks the type's default fill value, which packed
+            # data may use as an ordinary number.
+            var.set_auto_maskandscale(False)
+            raw: NDArray[Any] = np.asarray(var[...])
+        return _unpack(raw, attrs)
+
+    def units(self, name: str) -> str | None:
+        """Return the units attribute of an array, if it has one."""
+        return self._units.get(name)
+
+
+class XarraySource:
+    """An xarray Dataset; arrays are loaded (or computed, if lazy) when they are read."""
+
+    def __init__(self, data: "xr.Dataset", title: str = "the xarray Dataset") -> None:
+        self.title = title
+        self._data = data
+        self.dims = {
+            str(name): tuple(str(d) for d in var.dims) for name, var in data.variables.items()
+        }
+        self.attrs = {str(key): value for key, value in data.attrs.items()}
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Return an array; missing floats are NaN."""
+        return np.asarray(self._data.variables[name].values)
+
+    def units(self, name: str) -> str | None:
+        """Return the units attribute of an array, if it has one."""
+        units = self._data.variables[name].attrs.get("units")
+        return None if units is None else str(units)
+
+
+def read_grid(source: Source) -> tuple[Grid, NDArray[np.intp], NDArray[np.intp]]:
+    """Return the grid of a source and the indices that put its data on it."""
+    require(source, "latitude", "longitude")
+    return Grid.from_coords(source.read("latitude"), source.read("longitude"))
+
+
+def require(source: Source, *names: str) -> None:
+    """Check that coordinates are there.
+
+    Raises:
+        UnsuitableData: naming those that are not.
+    """
+    missing = [name for name in names if name not in source.dims]
+    if missing:
+        raise UnsuitableData(
+            f"{source.title} has no {' and no '.join(missing)} coordinate; it has "
+            f"{', '.join(source.dims) or 'nothing'}."
+        )
+
+
+def locate(source: Source, dims: tuple[str, ...]) -> dict[str, tuple[str, int | None]]:
+    """Find the known variables of a source.
+
+    Args:
+        source: where to look.
+        dims: the dimensions each must have besides ``level``, latitude and longitude included.
+
+    Returns:
+        For every known variable that is there: the array that holds it, and the index along its
+        ``level`` dimension (None if it has none).
+    """
+    found: dict[str, tuple[str, int | None]] = {}
+    levels = source.read("level") if "level" in source.dims else np.empty(0)
+    for name in VARIABLES:
+        base, _, level = name.rpartition("_")
+        if set(source.dims.get(name, ())) == set(dims):
+            found[name] = (name, None)
+        elif set(source.dims.get(base, ())) == {*dims, "level"} and level.isdecimal():
+            (index,) = np.nonzero(levels == int(level))
+            if index.size:
+                found[name] = (base, int(index[0]))
+    return found
+
+
+def read_field(
+    source: Source, place: tuple[str, int | None], dims: tuple[str, ...]
+) -> NDArray[np.float32]:
+    """Return one located variable with its dimensions in the order of ``dims``."""
+    name, level = place
+    array, order = source.read(name), list(source.dims[name])
+    if level is not None:
+        array = array.take(level, axis=order.index("level"))
+        order.remove("level")
+    array = np.transpose(array, [order.index(d) for d in dims])
+    return array.astype(np.float32, copy=False)
+
+
+def read_hours(source: Source, name: str) -> NDArray[np.int64]:
+    """Return lead times in whole hours from numbers (hours unless units say) or timedeltas."""
+    require(source, name)
+    values = np.atleast_1d(source.read(name))
+    if values.dtype.kind != "m":
+        values = (values * _unit(source, name, source.units(name) or "hours")).round()
+    nanoseconds = values.astype("timedelta64[ns]").astype(np.int64)
+    hours, rest = np.divmod(nanoseconds, _NANOSECONDS["hour"])
+    if rest.any() or (np.diff(hours) <= 0).any():
+        raise UnsuitableData(f"{source.title}: {name} must rise in steps of whole hours.")
+    return hours
+
+
+def read_instant(source: Source, name: str) -> np.datetime64:
+    """Return a moment (UTC) from a scalar coordinate or an attribute, ISO text or encoded.
+
+    Raises:
+        UnsuitableData: if there is none, or it can't be read.
+    """
+    try:
+        if name not in source.dims:
+            return np.datetime64(str(source.attrs[name]).strip().rstrip("Z"), "ns")
+        value = source.read(name).reshape(-1)[0]
+        if isinstance(value, np.datetime64):
+            return value.astype("datetime64[ns]")
+        if isinstance(value, str):
+            return np.datetime64(value.strip().rstrip("Z"), "ns")
+        unit, _, since = (source.units(name) or "").partition(" since ")
+        origin = np.datetime64(since.strip().rstrip("Z").replace(" ", "T"), "ns")
+        return origin + np.timedelta64(round(float(value) * _unit(source, name, unit)), "ns")
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise UnsuitableData(
+            f"{source.title} does not say its {name}: give a scalar coordinate or an attribute "
+            "such as 2020-01-01T00."
+        ) from error
+
+
+def _unit(source: Source, name: str, units: str) -> int:
+    """Return nanoseconds in a unit of time."""
+    word = units.strip().lower()
+    word = _SHORT.get(word, word.removesuffix("s"))
+    if word not in _NANOSECONDS:
+        raise UnsuitableData(f"{source.title}: the units of {name}, {units!r}, are not a time.")
+    return _NANOSECONDS[word]
+
+
+def _open(path: Path) -> Any:
+    """Open a NetCDF file for reading.
+
+    Raises:
+        UnsuitableData: if it is not one.
+    """
+    import netCDF4
+
+    try:
+        return netCDF4.Dataset(str(path), "r")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UnsuitableData(f"{path} can't be read as NetCDF: {error.strerror}.") from error
+
+
+def _unpack(raw: NDArray[Any], attrs: Mapping[str, Any]) -> NDArray[Any]:
+    """Apply the CF packing and missing-value attributes; packed data become float32."""
+    fills = [attrs[key] for key in ("_FillValue", "missing_value") if key in attrs]
+    missing = np.isin(raw, np.concatenate([np.atleast_1d(f) for f in fills])) if fills else None
+    if str(attrs.get("_Unsigned", "false")).lower() == "true":
+        raw = raw.view(raw.dtype.str.replace("i", "u"))
+    if "scale_factor" in attrs or "add_offset" in attrs:
+        scale = np.float64(attrs.get("scale_factor", 1.0))
+        raw = (raw * scale + np.float64(attrs.get("add_offset", 0.0))).astype(np.float32)
+    if missing is not None and missing.any():
+        raw = raw.astype(np.float32) if raw.dtype.kind in "iu" else raw
+        raw[missing] = np.nan
+    return raw

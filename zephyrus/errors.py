@@ -1,0 +1,18 @@
+"""Who made the mistake decides how it is told.
+
+The agent's mistakes are observations (`zephyrus.tools.ToolError`); the user's are one sentence
+(`UserError`, exit code 2); an endpoint that fails is a `PolicyError` (the rollout is recorded
+as an infrastructure error, never as a score of 0); ours are ordinary tracebacks.
+"""
+
+
+class UserError(Exception):
+    """The user asked for something that can't be done; the message says how to mend it."""
+
+
+class PolicyError(Exception):
+    """The policy could not be asked: a dead endpoint, an exhausted retry, a refused request."""
+
+
+class WorkError(Exception):
+    """The command was right but the work failed (exit code 1); the message says what is left."""

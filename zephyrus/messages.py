@@ -1,0 +1,200 @@
+"""The OpenAI chat shapes, typed once: messages, tool calls, tool results, images."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call as the model wrote it: ``arguments`` is the raw text, valid JSON or not."""
+
+    name: str
+    arguments: str
+    id: str = ""
+
+    def to_openai(self) -> dict[str, Any]:
+        """The ``tool_calls`` entry of an assistant message."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+    @classmethod
+    def from_openai(cls, data: Mapping[str, Any]) -> ToolCall:
+        """Read a ``tool_calls`` entry; arguments given as an object are turned back into text."""
+        function = data.get("function") or {}
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments if arguments is not None else {})
+        return cls(str(function.get("name") or ""), arguments, str(data.get("id") or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A PNG that a tool drew. ``alt`` says in words what it shows."""
+
+    png: bytes
+    alt: str = ""
+
+    @property
+    def data_url(self) -> str:
+        """The image as a ``data:`` URL."""
+        return "data:image/png;base64," + base64.b64encode(self.png).decode()
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call gave back.
+
+    Attributes:
+        text: What the model reads.
+        images: Pictures to show beside it.
+        error: None, or the kind of the agent's mistake (see `zephyrus.tools.ERROR_KINDS`).
+    """
+
+    text: str
+    images: tuple[Image, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message.
+
+    Attributes:
+        role: Who speaks.
+        content: The text ("" when there is none).
+        reasoning: The model's reasoning content, kept but never read for an answer.
+        tool_calls: The assistant's calls, in order.
+        tool_call_id: In a tool message, the call that it answers.
+        name: In a tool message, the tool.
+        images: Pictures, sent as ``image_url`` parts of a user message.
+    """
+
+    role: Role
+    content: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    name: str = ""
+    images: tuple[Image, ...] = ()
+
+    def to_openai(self, *, vision: bool = True, reasoning: bool = True) -> dict[str, Any]:
+        """The message as the chat completions API takes it.
+
+        Args:
+            vision: Whether the model sees; if not, a picture becomes its ``alt`` text.
+            reasoning: Whether to send ``reasoning_content`` back (Qwen and others want it).
+        """
+        data: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.images and vision:
+            parts: list[dict[str, Any]] = [{"type": "text", "text": self.content}]
+            parts += [{"type": "image_url", "image_url": {"url": i.data_url}} for i in self.images]
+            data["content"] = parts
+        elif self.images:
+            shown = "\n".join(f"[image, not visible to this model: {i.alt}]" for i in self.images)
+            data["content"] = f"{self.content}\n{shown}".strip()
+        if self.reasoning and reasoning:
+            data["reasoning_content"] = self.reasoning
+        if self.tool_calls:
+            data["tool_calls"] = [call.to_openai() for call in self.tool_calls]
+        if self.tool_call_id:
+            data["tool_call_id"] = self.tool_call_id
+        if self.name:
+            data["name"] = self.name
+        return data
+
+    @classmethod
+    def from_openai(cls, data: Mapping[str, Any]) -> Message:
+        """Read a chat message; images come back from their data URLs."""
+        content, images = _content(data.get("content"))
+        return cls(
+            role=data["role"],
+            content=content,
+            reasoning=str(data.get("reasoning_content") or data.get("reasoning") or ""),
+            tool_calls=tuple(ToolCall.from_openai(c) for c in data.get("tool_calls") or ()),
+            tool_call_id=str(data.get("tool_call_id") or ""),
+            name=str(data.get("name") or ""),
+            images=images,
+        )
+
+    @classmethod
+    def from_action(cls, action: str) -> Message:
+        """Read a gymnasium action: plain text, or a JSON assistant message with ``tool_calls``."""
+        text = action.strip()
+        if text.startswith("{") and '"tool_calls"' in text:
+            try:
+                data = json.loads(text)
+                return cls.from_openai({**data, "role": "assistant"})
+            except (ValueError, TypeError, AttributeError, KeyError):
+                pass  # the text itself is then the message, and the environment says what is wrong
+        return cls("assistant", action)
+
+    def with_call_ids(self, prefix: str) -> Message:
+        """Give every tool call an id of its own where the server left it out or repeated it."""
+        seen: set[str] = set()
+        calls = []
+        for index, call in enumerate(self.tool_calls):
+            name = call.id if call.id and call.id not in seen else f"{prefix}-{index}"
+            seen.add(name)
+            calls.append(replace(call, id=name))
+        return replace(self, tool_calls=tuple(calls))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more model calls."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a policy answered in one turn.
+
+    Attributes:
+        message: The assistant message.
+        usage: Tokens spent, where the server says.
+        finish_reason: The server's ``finish_reason`` ("length" means that it was cut off).
+        recovered_calls: Tool calls the server had left inside the text and we read from there.
+        seconds: Wall-clock time of the model call.
+    """
+
+    message: Message
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str = "stop"
+    recovered_calls: int = 0
+    seconds: float = 0.0
+
+
+def _content(content: Any) -> tuple[str, tuple[Image, ...]]:
+    if content is None:
+        return "", ()
+    if isinstance(content, str):
+        return content, ()
+    texts: list[str] = []
+    images: list[Image] = []
+    parts: Sequence[Mapping[str, Any]] = content
+    for part in parts:
+        if part.get("type") == "text":
+            texts.append(str(part.get("text", "")))
+        elif part.get("type") == "image_url":
+            url = str((part.get("image_url") or {}).get("url", ""))
+            if url.startswith("data:image/png;base64,"):
+                images.append(Image(base64.b64decode(url.split(",", 1)[1])))
+    return "\n".join(texts), tuple(images)

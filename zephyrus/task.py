@@ -1,0 +1,141 @@
+"""A task is one question with its gold answer; a task set is a bank of them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, overload
+
+from zephyrus.errors import UserError
+
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question.
+
+    Attributes:
+        id: Unique in its bank and stable across rebuilds from one seed.
+        prompt: What the agent is asked.
+        gold: The right answer (a JSON value), hidden from the agent.
+        answer_type: How the verifier compares ("numerical", "time", "location", ...).
+        template: The template that it was made from.
+        split: "train", "validation" or "test".
+        required_tools: Tools of which at least one call must succeed for a reward.
+        world: What the environment needs to set the scene (dataset, forecast, ...).
+        program: The tool calls that answer it, for the scripted policy.
+        provenance: Where it comes from: source, exact semantics, margin, seed.
+    """
+
+    id: str
+    prompt: str
+    gold: Any
+    answer_type: str = ""
+    template: str = ""
+    split: str = "test"
+    required_tools: tuple[str, ...] = ()
+    world: dict[str, Any] = field(default_factory=dict)
+    program: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {**asdict(self), "required_tools": list(self.required_tools)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Task:
+        """The inverse of `to_dict`; unknown keys are an error."""
+        known = set(cls.__slots__)
+        if unknown := set(data) - known:
+            raise UserError(
+                f"a task has the unknown keys {sorted(unknown)}; known: {sorted(known)}"
+            )
+        return cls(**{**data, "required_tools": tuple(data.get("required_tools", ()))})
+
+
+class TaskSet:
+    """An ordered, immutable bank of tasks with unique ids."""
+
+    def __init__(self, tasks: Iterable[Task], name: str = "") -> None:
+        self._tasks = tuple(tasks)
+        self.name = name
+        self._by_id = {task.id: task for task in self._tasks}
+        if len(self._by_id) != len(self._tasks):
+            raise UserError(f"the bank {name!r} holds two tasks with one id")
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter(self._tasks)
+
+    @overload
+    def __getitem__(self, key: int) -> Task: ...
+    @overload
+    def __getitem__(self, key: str) -> Task: ...
+    def __getitem__(self, key: int | str) -> Task:
+        if isinstance(key, int):
+            return self._tasks[key]
+        if key not in self._by_id:
+            raise UserError(f"no task {key!r} in the bank {self.name!r} of {len(self)} tasks")
+        return self._by_id[key]
+
+    def __repr__(self) -> str:
+        return f"TaskSet({self.name!r}, {len(self)} tasks)"
+
+    def filter(self, keep: Callable[[Task], bool]) -> TaskSet:
+        """The tasks for which ``keep`` is true."""
+        return TaskSet((t for t in self._tasks if keep(t)), self.name)
+
+    def split(self, name: str) -> TaskSet:
+        """The tasks of one split."""
+        if name not in SPLITS:
+            raise UserError(f"no split {name!r}; the splits are {', '.join(SPLITS)}")
+        return self.filter(lambda task: task.split == name)
+
+    def shuffle(self, seed: int) -> TaskSet:
+        """The same tasks in an order that ``seed`` fixes."""
+        tasks = list(self._tasks)
+        random.Random(seed).shuffle(tasks)
+        return TaskSet(tasks, self.name)
+
+    def take(self, n: int) -> TaskSet:
+        """The first ``n`` tasks, taken in turn from each template so that none is left out."""
+        queues: dict[str, list[Task]] = {}
+        for task in self._tasks:
+            queues.setdefault(task.template, []).append(task)
+        order: list[Task] = []
+        rank = 0
+        while len(order) < min(n, len(self)):
+            order += [queue[rank] for queue in queues.values() if rank < len(queue)]
+            rank += 1
+        return TaskSet(order[:n], self.name)
+
+    def save(self, path: Path) -> None:
+        """Write JSON lines, complete or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + ".part")
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            for task in self._tasks:
+                file.write(json.dumps(task.to_dict(), ensure_ascii=False) + "\n")
+        part.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> TaskSet:
+        """Read JSON lines (``.gz`` too)."""
+        import gzip
+
+        if not path.is_file():
+            raise UserError(f"there is no bank at {path}; make one with: zephyrus env build-bank")
+        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        tasks = []
+        for number, line in enumerate(text.decode().splitlines(), 1):
+            try:
+                tasks.append(Task.from_dict(json.loads(line)))
+            except (ValueError, TypeError) as error:
+                raise UserError(f"{path}, line {number}: not a task ({error})") from error
+        return cls(tasks, path.name.split(".")[0])

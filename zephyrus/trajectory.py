@@ -1,0 +1,108 @@
+"""What one rollout leaves behind: messages, tool calls, usage, answer, rewards, stop reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from zephyrus.limits import StopReason
+from zephyrus.messages import Message, Usage
+
+
+class Key(NamedTuple):
+    """What makes a rollout the same rollout: a run never does one key twice."""
+
+    task: str
+    seed: int
+    repeat: int
+
+    def __str__(self) -> str:
+        return f"{self.task}#{self.seed}.{self.repeat}"
+
+
+@dataclass(slots=True)
+class CallRecord:
+    """One tool call: which turn, what was asked, and whether it was the agent's mistake.
+
+    ``error`` is None for success or one of `zephyrus.tools.ERROR_KINDS`. ``seconds`` is wall time.
+    """
+
+    turn: int
+    name: str
+    arguments: str
+    error: str | None = None
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Trajectory:
+    """One rollout, whole.
+
+    Attributes:
+        key: (task, seed, repeat).
+        messages: The whole conversation, system prompt first.
+        calls: Every tool call in order.
+        turns: Assistant messages.
+        answer: The text of the final answer, or None if none was given.
+        rewards: Named components and their total "reward"; None while not scored.
+        stop: Why it ended; None while it runs.
+        error: What broke, when ``stop`` is an infrastructure error.
+        usage: Tokens of all turns.
+        recovered_calls: Tool calls that were read out of plain text.
+        seconds: Wall-clock time, and the part of it spent in the policy.
+        task: A copy of the task's template, answer type and gold for tables and rescoring.
+    """
+
+    key: Key
+    messages: list[Message] = field(default_factory=list)
+    calls: list[CallRecord] = field(default_factory=list)
+    turns: int = 0
+    answer: str | None = None
+    rewards: dict[str, float] | None = None
+    stop: StopReason | None = None
+    error: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    recovered_calls: int = 0
+    seconds: float = 0.0
+    policy_seconds: float = 0.0
+    task: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the world or the endpoint broke, so that there is no score."""
+        return self.stop == StopReason.ERROR
+
+    def succeeded(self, tool: str) -> bool:
+        """Whether at least one call of ``tool`` went through."""
+        return any(call.name == tool and call.error is None for call in self.calls)
+
+    def to_json(self) -> str:
+        """One line of ``trajectories.jsonl``. Images are kept as data URLs."""
+        data = asdict(self)
+        data["key"] = list(self.key)
+        data["messages"] = [message.to_openai() for message in self.messages]
+        return json.dumps(data, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> Trajectory:
+        """Read one line back.
+
+        Raises:
+            ValueError: If the line is cut off or is no trajectory.
+        """
+        data: Mapping[str, Any] = json.loads(line)
+        try:
+            return cls(
+                **{
+                    **data,
+                    "key": Key(*data["key"]),
+                    "messages": [Message.from_openai(m) for m in data["messages"]],
+                    "calls": [CallRecord(**c) for c in data["calls"]],
+                    "stop": StopReason(data["stop"]) if data["stop"] else None,
+                    "usage": Usage(**data["usage"]),
+                }
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a trajectory: {error}") from error
