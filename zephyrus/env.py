@@ -39,7 +39,7 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
     ``task``, ``tools`` (schemas), ``messages``, and at the end ``rewards`` and ``stop``.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
     name: ClassVar[str] = ""
     tool_names: ClassVar[tuple[str, ...]] = ()
     answer_hint: ClassVar[str] = "Call a tool, or write the answer inside <answer>…</answer>."
@@ -116,6 +116,11 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
         """The ``tools`` of a chat completions request; without descriptions when compact."""
         schemas = [tool.to_openai() for tool in self.tools.values()]
         return [compact_schema(schema) for schema in schemas] if self.compact else schemas
+
+    def describe(self) -> dict[str, Any]:
+        """Plain values for a run's ``config.yaml``; a subclass adds its own options."""
+        tools = list(self.tools)
+        return {"name": self.name, "split": self.split, "compact": self.compact, "tools": tools}
 
     def begin(self, task: Task, key: Key | None = None) -> Episode:
         """Start an episode that the caller drives itself."""
@@ -213,17 +218,31 @@ class _Runner:
 
 
 def compact_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool schema with the first sentence of its description and no others."""
+    """A tool schema in few tokens: the description names the arguments, without types.
+
+    The arguments themselves are checked just the same, and a wrong one is answered with what is
+    right. ``additionalProperties`` lets servers with guided decoding accept any of them.
+    """
     function = schema["function"]
-    properties = {
-        name: {k: v for k, v in prop.items() if k not in ("description", "default")}
-        for name, prop in function["parameters"]["properties"].items()
-    }
-    parameters = {**function["parameters"], "properties": properties}
-    first = function["description"].split(". ")[0].rstrip(".") + "."
+    needed: list[str] = []
+    optional: list[str] = []
+    for name, node in function["parameters"]["properties"].items():
+        values = "|".join(map(str, node.get("enum", ())))
+        place = needed if name in function["parameters"].get("required", ()) else optional
+        place.append(f"{name}={values}" if values else name)
+    description = function["description"].split(". ")[0].rstrip(".") + "."
+    if needed:
+        description += f" Needs {', '.join(needed)}."
+    if optional:
+        description += f" Optional: {', '.join(optional)}."
+    parameters = {"type": "object", "additionalProperties": True}
     return {
         "type": "function",
-        "function": {"name": function["name"], "description": first, "parameters": parameters},
+        "function": {
+            "name": function["name"],
+            "description": description,
+            "parameters": parameters,
+        },
     }
 
 

@@ -267,7 +267,7 @@ def _arguments_model(
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The model's JSON schema without titles and without ``anyOf [X, null]``: fewer tokens."""
+    """The model's JSON schema without titles, ``anyOf [X, null]`` and types of enums: fewer tokens."""
 
     def clean(node: Any, *, names: bool = False) -> Any:
         if isinstance(node, list):
@@ -279,6 +279,8 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
             real = [option for option in options if option != {"type": "null"}]
             if len(real) == 1 and len(options) == 2:
                 node = {**{k: v for k, v in node.items() if k != "anyOf"}, **real[0]}
+        if "enum" in node and not names:  # the values say their type
+            node = {key: item for key, item in node.items() if key != "type"}
         return {
             key: clean(value, names=key in ("properties", "$defs"))
             for key, value in node.items()

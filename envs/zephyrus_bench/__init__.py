@@ -1,1 +1,31 @@
-"""."""
+"""Zephyrus Bench (Stage 1): verifiable weather-analysis questions over one forecast.
+
+`BenchEnv` asks them, `build_bank` makes them, `zephyrus_bench.templates` says what they are and
+`zephyrus_bench.verifiers` how an answer is scored.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["TEMPLATES", "BankReport", "BenchEnv", "build_bank", "verify"]
+
+_HOME = {
+    "TEMPLATES": "templates",
+    "BankReport": "report",
+    "BenchEnv": "env",
+    "build_bank": "bank",
+    "verify": "verifiers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module on first use (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

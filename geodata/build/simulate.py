@@ -3,7 +3,7 @@
 Step one of the demo dataset; ``pack.py`` is step two. Both are developer tools: they run in
 their own environment (``pip install jcm==3.0.0``) and are never a dependency of Zephyrus.
 
-    python geodata/build/simulate.py nature --output build/nature --days 1155
+    python geodata/build/simulate.py nature --output build/nature --days 1885 --era5 neuralgcm-1.2.2-py3-none-any.whl
     python geodata/build/simulate.py twin   --output build/nature --day 95
 
 ``nature`` is one long run whose initial state is the real ERA5 analysis of 1959-01-02 00 UTC
@@ -17,8 +17,8 @@ temporary name and renamed: a run killed at any moment continues with the same c
 """
 
 import argparse
+import dataclasses
 import logging
-import os
 import time
 import warnings
 import zipfile
@@ -55,14 +55,14 @@ def main() -> None:
     for name in ("nature", "twin"):
         command = sub.add_parser(name)
         command.add_argument("--output", type=Path, required=True)
-        command.add_argument("--truncation", type=int, default=63, choices=(31, 63))
+        command.add_argument("--truncation", type=int, default=42, choices=(31, 42, 63))
         command.add_argument(
             "--era5",
             type=Path,
             default=None,
             help="the neuralgcm 1.2.2 wheel, or era5_tl31_19590102T00.nc from it (nature only)",
         )
-    sub.choices["nature"].add_argument("--days", type=int, default=1155)
+    sub.choices["nature"].add_argument("--days", type=int, default=1885)
     sub.choices["twin"].add_argument("--day", type=int, required=True, help="initial time, in days")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -84,11 +84,19 @@ class World:
         self.terrain = TerrainData.from_file(
             str(boundary / "t63" / "terrain.nc"), coords=self.coords
         )
-        forcing = "t63/forcing.nc" if truncation == 63 else "t30/clim/forcing.nc"
+        forcing = "t30/clim/forcing.nc" if truncation == 31 else "t63/forcing.nc"
         self.forcing = ForcingData.from_file(
             str(boundary / forcing), coords=self.coords, align_mode="wrap_year"
         )
         self.model = Model(coords=self.coords, terrain=self.terrain, start_time=START)
+        # The surface geopotential (m2 s-2, on (lon, lat)) that the dynamics see: the truncated
+        # orography, ripples included. Neither terrain.orog nor terrain.phis0 fits the
+        # geopotential of the lowest level (1.0 and 1.5 km off); this one does, to 3 m.
+        dycore = self.model.dycore
+        orography = dycore.coords.horizontal.to_nodal(dycore._truncated_orography)
+        self.surface = (
+            np.asarray(orography, np.float64).reshape(np.shape(self.terrain.orog)) * GRAVITY
+        )
 
     def advance(self, path: Path) -> None:
         """Integrate five days and write the 6-hourly fields to ``path``."""
@@ -113,13 +121,12 @@ class World:
 
     def _fields(self, raw: xr.Dataset) -> xr.Dataset:
         """The shipped variables on (time, latitude, longitude), SI units, from jcm's output."""
-        raw = raw.transpose("time", "level", "lat", "lon", ...)
+        raw = raw.sortby("level").transpose("time", "level", "lat", "lon", ...)  # top first
         steps = raw.isel(time=slice(FRAMES_PER_STEP - 1, None, FRAMES_PER_STEP))
         pressure = constants.p0 * steps["normalized_surface_pressure"].values
         full = pressure[:, None] * steps["level"].values[None, :, None, None]
         temperature = steps["temperature"].values
         geopotential = steps["geopotential"].values
-        orography = np.asarray(self.terrain.orog).T
         rate = raw["surface_exchange.precipitation"].values  # kg m-2 s-1 = mm s-1
         rain = rate.reshape(-1, FRAMES_PER_STEP, *rate.shape[1:]).mean(1) * 6 * 3600 / 1000
         out = {
@@ -127,14 +134,14 @@ class World:
             "10m_u_component_of_wind": steps["surface_flux.u0"].values,
             "10m_v_component_of_wind": steps["surface_flux.v0"].values,
             "mean_sea_level_pressure": mean_sea_level_pressure(
-                pressure, temperature[:, -1], full[:, -1], orography * GRAVITY
+                pressure, temperature[:, -1], full[:, -1], self.surface.T
             ),
             "total_precipitation_6hr": np.maximum(rain, 0.0),
             "total_cloud_cover": np.clip(steps["shortwave_rad.cloudc"].values, 0.0, 1.0),
         }
         for level, target in LEVELS.items():
             out[f"temperature_{level}"], out[f"geopotential_{level}"] = to_pressure_level(
-                target, full, temperature, geopotential, pressure, orography * GRAVITY
+                target, full, temperature, geopotential, pressure, self.surface.T
             )
             for name in ("u", "v"):
                 wind = steps[f"{name}_wind"].values
@@ -178,11 +185,10 @@ def twin(world: World, output: Path, day: int) -> None:
     load_checkpoint(world.model, source)
     model = world.model
     state, run = model.dycore_state, model.run_state
-    noise = np.random.default_rng(day).standard_normal(state.vorticity.shape)
+    noise = 1 + 0.05 * np.random.default_rng(day).standard_normal(state.vorticity.shape)
+    vorticity = state.vorticity * jnp.asarray(noise, jnp.float32)
     model.restore_state(
-        state.replace(vorticity=state.vorticity * jnp.asarray(1 + 0.05 * noise, jnp.float32))
-        if hasattr(state, "replace")
-        else _replaced(state, 1 + 0.05 * noise),
+        dataclasses.replace(state, vorticity=vorticity),
         model.physics_carry,
         time=run.time,
         step=run.step,
@@ -191,14 +197,6 @@ def twin(world: World, output: Path, day: int) -> None:
     folder.mkdir(exist_ok=True)
     for at in range(start, day + FORECAST_DAYS, CHUNK_DAYS):
         world.advance(folder / f"day{at:05d}.nc")
-
-
-def _replaced(state: object, factor: np.ndarray) -> object:
-    import dataclasses
-
-    return dataclasses.replace(
-        state, vorticity=state.vorticity * jnp.asarray(factor, jnp.float32)
-    )
 
 
 def real_analysis(world: World, era5_file: Path) -> PhysicsState:
@@ -229,7 +227,7 @@ def real_analysis(world: World, era5_file: Path) -> PhysicsState:
     wrapped = wrapped.transpose("time", "level", "lon", "lat")
     z, temperature = wrapped.z.values[0], wrapped["T"].values[0]
     level = wrapped.level.values * 100.0
-    surface = np.asarray(world.terrain.orog) * GRAVITY
+    surface = world.surface
     pressure = np.zeros(surface.shape)
     for index in np.ndindex(surface.shape):
         column = z[(slice(None), *index)]
@@ -255,7 +253,7 @@ def write_atomically(fields: xr.Dataset, path: Path) -> None:
     """Write NetCDF under a temporary name, then rename."""
     part = path.with_suffix(".part")
     fields.to_netcdf(part, encoding={name: {"zlib": True, "complevel": 1} for name in fields})
-    os.replace(part, path)
+    part.replace(path)
 
 
 if __name__ == "__main__":

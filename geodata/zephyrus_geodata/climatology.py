@@ -84,7 +84,10 @@ class Climatology:
             )
         if month not in _MONTHS:
             raise ValueError(f"There is no month {month!r}; use 1 to 12.")
-        return self._variable(variable)[month - 1, STATISTICS.index(statistic)]
+        cells: NDArray[np.float32] = self._variable(variable)[
+            month - 1, STATISTICS.index(statistic)
+        ]
+        return cells
 
     def _variable(self, name: str) -> NDArray[np.float32]:
         values = self._values.get(name)
@@ -92,8 +95,7 @@ class Climatology:
             reader = self._readers.get(name)
             if reader is None:
                 raise UnknownVariable(
-                    f"The climatology has no variable {name!r}; it has "
-                    f"{', '.join(self.variables)}."
+                    f"The climatology has no variable {name!r}; it has {', '.join(self.variables)}."
                 )
             values = np.ascontiguousarray(reader(), dtype=np.float32)
             values.setflags(write=False)

@@ -72,7 +72,8 @@ def coverage(grid: Grid, geometry: BaseGeometry) -> tuple[Cells, Floats]:
 
 def _segments(geometry: BaseGeometry) -> tuple[Floats, Floats]:
     """Return the outline as (n, 2) starts and ends, the interior always on the left."""
-    parts = shapely.get_parts(shapely.get_parts(np.atleast_1d(geometry)))
+    # Twice: the parts of a GeometryCollection may be MultiPolygons.
+    parts = shapely.get_parts(shapely.get_parts(geometry))
     polygons = parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON]
     rings = shapely.get_rings(shapely.orient_polygons(polygons))
     points, ring = shapely.get_coordinates(rings, return_index=True)
@@ -96,8 +97,8 @@ def _block(start: Floats, end: Floats, x_edges: Floats, y_edges: Floats) -> Floa
     column = np.searchsorted(x_edges, 0.5 * (x0 + x1), side="right") - 1
     row = np.searchsorted(y_edges, 0.5 * (y0 + y1), side="right") - 1
     inside = (row >= 0) & (row < nrow) & (column < ncol)
-    x0, y0, x1, y1, column, row = (v[inside] for v in (x0, y0, x1, y1, column, row))
-    column = np.maximum(column, 0)
+    x0, y0, x1, y1 = x0[inside], y0[inside], x1[inside], y1[inside]
+    column, row = np.maximum(column[inside], 0), row[inside]
     left, width = x_edges[column], np.diff(x_edges)[column]
     bottom, height = y_edges[row], np.diff(y_edges)[row]
     u0, u1 = (np.clip((x - left) / width, 0.0, 1.0) for x in (x0, x1))

@@ -25,8 +25,11 @@ __all__ = ["AmbiguousFeature", "Feature", "FeatureStore", "UnknownFeature", "nor
 NEAREST_NAMES = 5
 """How many names an :class:`UnknownFeature` suggests."""
 
-SIMILAR_ENOUGH = 60.0
-"""The least rapidfuzz score, of 100, at which a name is worth suggesting."""
+WORTH_SUGGESTING = 60.0
+"""The least rapidfuzz score, of 100, at which an error message suggests a name."""
+
+A_MISSPELLING = 80.0
+"""The least rapidfuzz score, of 100, at which a search takes a name for what was meant."""
 
 
 class UnknownFeature(GeodataError, LookupError):
@@ -88,7 +91,8 @@ class FeatureStore:
 
     Names are compared without case, accents and punctuation, and common aliases are known. Within
     a kind the generic word of a lake ("Lake Victoria") and what follows a comma or stands in
-    brackets ("Birmingham, United Kingdom") may be left out.
+    brackets ("Birmingham, United Kingdom") may be left out; the parent may always follow a comma
+    ("Paris, France").
     """
 
     def __init__(self, features: Iterable[Feature], aliases: Aliases | None = None) -> None:
@@ -130,7 +134,11 @@ class FeatureStore:
             plain = without_qualifier(feature.name)
             if plain != feature.name:
                 add(self._other_names, plain, feature)
-            add(self._loose_names, without_generic(plain), feature)
+            if feature.parent:
+                add(self._other_names, f"{plain}, {feature.parent}", feature)
+            bare = without_generic(plain)
+            if bare != plain:
+                add(self._loose_names, bare, feature)
 
     @classmethod
     def load(
@@ -206,7 +214,8 @@ class FeatureStore:
         if not matches:
             raise UnknownFeature(self._unknown(name, kind))
         if len(matches) > 1:
-            raise AmbiguousFeature(_ambiguous(name, matches))
+            loose = self._loose_names.get(lookup_key(name), []) if kind is None else []
+            raise AmbiguousFeature(_ambiguous(name, list(dict.fromkeys([*matches, *loose]))))
         return matches[0]
 
     def find(
@@ -235,7 +244,8 @@ class FeatureStore:
         contains = [f for f in pool if key in lookup_key(f.name)]
         found = {f.key: f for f in (*exact, *loose, *begins, *contains) if f.key in allowed}
         if len(found) < limit:
-            found |= {f.key: f for f in self._similar(key, pool, limit)}
+            similar = self._similar(key, pool, limit, A_MISSPELLING)
+            found.update((f.key, f) for f in similar if f.key not in found)
         return list(found.values())[:limit]
 
     def of_kind(self, kind: str, parent: str | None = None) -> list[Feature]:
@@ -297,23 +307,24 @@ class FeatureStore:
                 return found
         return []
 
-    def _similar(self, key: str, pool: list[Feature], limit: int) -> list[Feature]:
+    def _similar(self, key: str, pool: list[Feature], limit: int, least: float) -> list[Feature]:
         from rapidfuzz import fuzz, process
 
         names = [lookup_key(feature.name) for feature in pool]
-        scored = process.extract(
-            key, names, scorer=fuzz.WRatio, limit=limit, score_cutoff=SIMILAR_ENOUGH
-        )
+        scored = process.extract(key, names, scorer=fuzz.WRatio, limit=limit, score_cutoff=least)
         # Ties are broken by the plain edit ratio, so that "Zurch" is Zürich before Church's Ferry.
         scored.sort(key=lambda hit: (-hit[1], -fuzz.ratio(key, hit[0]), hit[2]))
         return [pool[index] for _, _, index in scored]
 
     def _unknown(self, name: str, kind: str | None) -> str:
         what = kind.replace("_", " ") if kind else "feature"
-        if kind is not None and (elsewhere := self._matches(name, None)):
+        key = lookup_key(name)
+        # Of another kind ("Victoria", asked for as a lake), or short for one ("TX").
+        elsewhere = self._matches(name, None) or self._loose_names.get(key, [])
+        if elsewhere:
             others = " or ".join(f"{f.name!r} (kind {f.kind})" for f in elsewhere[:NEAREST_NAMES])
             return f"There is no {what} named {name!r}, but there is {others}."
-        near = self._similar(lookup_key(name), self._pool(kind, None), NEAREST_NAMES)
+        near = self._similar(key, self._pool(kind, None), NEAREST_NAMES, WORTH_SUGGESTING)
         if not near:
             return f"There is no {what} named {name!r}, nor one with a similar name."
         listed = ", ".join(f"{f.name} ({f.kind})" if kind is None else f.name for f in near)
@@ -334,8 +345,8 @@ def _ambiguous(name: str, matches: list[Feature]) -> str:
 def _read_parquet(path: Path) -> list[Feature]:
     import pyarrow.parquet
 
-    table = pyarrow.parquet.read_table(
-        path, columns=["name", "kind", "parent", "source", "geometry"], use_threads=False
-    )
+    # ParquetFile, unlike read_table, imports neither pandas nor the dataset machinery.
+    with pyarrow.parquet.ParquetFile(path) as file:
+        table = file.read(columns=["name", "kind", "parent", "source", "geometry"])
     columns = (table[column].to_pylist() for column in table.column_names)
     return [Feature(*row) for row in zip(*columns, strict=True)]

@@ -59,7 +59,7 @@ class Forecast:
     ) -> None:
         self.dataset = dataset
         self.name = name
-        self.init_time = init_time.astype("datetime64[s]")
+        self.init_time: np.datetime64 = init_time.astype("datetime64[s]")
         self.lead_hours = np.array(lead_hours, dtype=np.int64)
         self.lead_hours.setflags(write=False)
         self.grid = grid

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from hashlib import blake2b
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -125,18 +126,18 @@ class Grid:
             OutsideGrid: if the point is not inside the grid's edges, or not on the Earth.
         """
         start, stop = self.lon_edges[0], self.lon_edges[-1]
-        lon = (longitude - start) % 360.0 + start
+        lon = (longitude - start) % 360.0 + start if isfinite(longitude) else longitude
         south, north = self.lat_edges[0], self.lat_edges[-1]
         # NaN fails every comparison and so is outside too.
-        if not (south <= latitude <= north and (self.periodic or lon <= stop)):
+        if not (south <= latitude <= north and start <= lon <= stop):
             raise OutsideGrid(
                 f"The point ({latitude:g}, {longitude:g}) lies outside the grid, which covers "
                 f"latitude {south:g} to {north:g} and longitude {start:g} to {stop:g}."
             )
-        row = np.searchsorted(self.lat_edges, latitude, side="right") - 1
-        column = np.searchsorted(self.lon_edges, lon, side="right") - 1
+        row = int(np.searchsorted(self.lat_edges, latitude, side="right")) - 1
+        column = int(np.searchsorted(self.lon_edges, lon, side="right")) - 1
         nlat, nlon = self.shape
-        return int(min(row, nlat - 1)) * nlon + int(min(column, nlon - 1))
+        return min(row, nlat - 1) * nlon + min(column, nlon - 1)
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Grid) else NotImplemented

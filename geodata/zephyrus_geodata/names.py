@@ -53,7 +53,6 @@ def lookup_key(text: str) -> str:
     words = normalise(text.replace("&", " and ")).split()
     if len(words) > 1:
         words = [_ABBREVIATIONS.get(word, word) for word in words]
-        # "the Gambia" is Gambia, but "The Hague" keeps its article through its alias below.
     return " ".join(words)
 
 

@@ -31,6 +31,8 @@ _NANOSECONDS = {
     "hour": 3_600_000_000_000,
     "day": 86_400_000_000_000,
 }
+_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
+
 _SHORT = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
 _SHORT |= {"min": "minute", "h": "hour", "hr": "hour", "d": "day"}
 
@@ -53,12 +55,12 @@ class Source(Protocol):
     def read(self, name: str) -> NDArray[Any]:
         """Return an array, unpacked; missing floats are NaN."""
 
-    def units(self, name: str) -> str | None:
-        """Return the units attribute of an array, if it has one."""
+    def attrs_of(self, name: str) -> Mapping[str, Any]:
+        """Return the attributes of an array."""
 
 
 class NetCDFSource:
-    """A NetCDF file; the constructor reads names and attributes, ``read`` one array."""
+    """A NetCDF file; the constructor reads names, attributes and axes, ``read`` one array."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -66,26 +68,32 @@ class NetCDFSource:
         with _LOCK, _open(path) as file:
             self.dims = {name: tuple(var.dimensions) for name, var in file.variables.items()}
             self.attrs = {name: file.getncattr(name) for name in file.ncattrs()}
-            self._units = {
-                name: str(var.getncattr("units"))
+            self._attrs_of = {
+                name: {key: var.getncattr(key) for key in var.ncattrs()}
                 for name, var in file.variables.items()
-                if "units" in var.ncattrs()
+            }
+            # Opening the file again for every axis would take longer than reading them all now.
+            self._axes = {
+                name: self._decode(file, name) for name, dims in self.dims.items() if len(dims) <= 1
             }
 
     def read(self, name: str) -> NDArray[Any]:
         """Return an array, unpacked; missing floats are NaN."""
+        if name in self._axes:
+            return self._axes[name]
         with _LOCK, _open(self.path) as file:
-            var = file.variables[name]
-            attrs = {key: var.getncattr(key) for key in var.ncattrs()}
-            # By hand, because netCDF4 also masks the type's default fill value, which packed
-            # data may use as an ordinary number.
-            var.set_auto_maskandscale(False)
-            raw: NDArray[Any] = np.asarray(var[...])
-        return _unpack(raw, attrs)
+            return self._decode(file, name)
 
-    def units(self, name: str) -> str | None:
-        """Return the units attribute of an array, if it has one."""
-        return self._units.get(name)
+    def attrs_of(self, name: str) -> Mapping[str, Any]:
+        """Return the attributes of an array."""
+        return self._attrs_of[name]
+
+    def _decode(self, file: Any, name: str) -> NDArray[Any]:
+        var = file.variables[name]
+        # By hand, because netCDF4 also masks the type's default fill value, which packed data
+        # may use as an ordinary number.
+        var.set_auto_maskandscale(False)
+        return _unpack(np.asarray(var[...]), self._attrs_of[name])
 
 
 class XarraySource:
@@ -103,10 +111,9 @@ class XarraySource:
         """Return an array; missing floats are NaN."""
         return np.asarray(self._data.variables[name].values)
 
-    def units(self, name: str) -> str | None:
-        """Return the units attribute of an array, if it has one."""
-        units = self._data.variables[name].attrs.get("units")
-        return None if units is None else str(units)
+    def attrs_of(self, name: str) -> Mapping[str, Any]:
+        """Return the attributes of an array."""
+        return {str(key): value for key, value in self._data.variables[name].attrs.items()}
 
 
 def read_grid(source: Source) -> tuple[Grid, NDArray[np.intp], NDArray[np.intp]]:
@@ -171,7 +178,8 @@ def read_hours(source: Source, name: str) -> NDArray[np.int64]:
     require(source, name)
     values = np.atleast_1d(source.read(name))
     if values.dtype.kind != "m":
-        values = (values * _unit(source, name, source.units(name) or "hours")).round()
+        unit = _unit(source, name, str(source.attrs_of(name).get("units", "hours")))
+        values = (values.astype(np.float64) * unit).round()
     nanoseconds = values.astype("timedelta64[ns]").astype(np.int64)
     hours, rest = np.divmod(nanoseconds, _NANOSECONDS["hour"])
     if rest.any() or (np.diff(hours) <= 0).any():
@@ -186,21 +194,42 @@ def read_instant(source: Source, name: str) -> np.datetime64:
         UnsuitableData: if there is none, or it can't be read.
     """
     try:
-        if name not in source.dims:
-            return np.datetime64(str(source.attrs[name]).strip().rstrip("Z"), "ns")
-        value = source.read(name).reshape(-1)[0]
-        if isinstance(value, np.datetime64):
-            return value.astype("datetime64[ns]")
-        if isinstance(value, str):
-            return np.datetime64(value.strip().rstrip("Z"), "ns")
-        unit, _, since = (source.units(name) or "").partition(" since ")
-        origin = np.datetime64(since.strip().rstrip("Z").replace(" ", "T"), "ns")
-        return origin + np.timedelta64(round(float(value) * _unit(source, name, unit)), "ns")
+        moment = _instant(source, name)
     except (KeyError, IndexError, TypeError, ValueError) as error:
+        if isinstance(error, UnsuitableData):
+            raise
+        moment = np.datetime64("NaT")
+    if np.isnat(moment):
         raise UnsuitableData(
             f"{source.title} does not say its {name}: give a scalar coordinate or an attribute "
             "such as 2020-01-01T00."
-        ) from error
+        )
+    return moment
+
+
+def _instant(source: Source, name: str) -> np.datetime64:
+    if name not in source.dims:
+        return _parsed(source.attrs[name])
+    value = source.read(name).reshape(-1)[0]
+    if isinstance(value, np.datetime64):
+        moment: np.datetime64 = value.astype("datetime64[ns]")
+        return moment
+    if isinstance(value, str):
+        return _parsed(value)
+    attrs = source.attrs_of(name)
+    calendar = attrs.get("calendar", "standard")
+    if calendar not in _CALENDARS:
+        raise UnsuitableData(
+            f"{source.title}: {name} is in the {calendar} calendar, whose dates are not real ones."
+        )
+    unit, _, since = str(attrs.get("units", "")).partition(" since ")
+    nanoseconds = round(float(value) * _unit(source, name, unit))
+    return _parsed(since) + np.timedelta64(nanoseconds, "ns")
+
+
+def _parsed(text: Any) -> np.datetime64:
+    """Read ISO text, with a blank or a T before the hour; UTC."""
+    return np.datetime64(str(text).strip().rstrip("Z").replace(" ", "T"), "ns")
 
 
 def _unit(source: Source, name: str, units: str) -> int:
@@ -235,8 +264,8 @@ def _unpack(raw: NDArray[Any], attrs: Mapping[str, Any]) -> NDArray[Any]:
     if str(attrs.get("_Unsigned", "false")).lower() == "true":
         raw = raw.view(raw.dtype.str.replace("i", "u"))
     if "scale_factor" in attrs or "add_offset" in attrs:
-        scale = np.float64(attrs.get("scale_factor", 1.0))
-        raw = (raw * scale + np.float64(attrs.get("add_offset", 0.0))).astype(np.float32)
+        scale, offset = attrs.get("scale_factor", 1.0), attrs.get("add_offset", 0.0)
+        raw = (raw.astype(np.float64) * float(scale) + float(offset)).astype(np.float32)
     if missing is not None and missing.any():
         raw = raw.astype(np.float32) if raw.dtype.kind in "iu" else raw
         raw[missing] = np.nan

@@ -28,7 +28,7 @@ _Array = TypeVar("_Array", bound=NDArray[Any])
 _CHUNK = 2_000_000  # gathered numbers held at once, 16 MB in float64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Zone:
     """The cells of one feature.
 
@@ -73,13 +73,18 @@ class ZonalIndex:
         Raises:
             OutsideGrid: if no part of it is inside the grid.
         """
+        zone = self.zone(feature)
+        if not zone.cells.size:
+            raise OutsideGrid(f"{feature.key} lies outside the grid: {self.grid!r}.")
+        return zone
+
+    def zone(self, feature: Feature) -> Zone:
+        """Return ``weights``, but a zone without cells for a feature outside the grid."""
         zone = self._zones.get(feature.key)
         if zone is None:
             zone = build_zone(self.grid, feature.geometry)
             if feature.key in self.features:
                 self._zones[feature.key] = zone
-        if not zone.cells.size:
-            raise OutsideGrid(f"{feature.key} lies outside the grid: {self.grid!r}.")
         return zone
 
     def point(self, latitude: float, longitude: float) -> Zone:

@@ -68,18 +68,18 @@ def read(path: Path, count: int, size: int) -> list[Row] | None:
 def write(path: Path, rows: Sequence[Row]) -> None:
     """Write whole or not at all; a folder that can't be written is passed over."""
     sizes = [cells.size for cells, _, _ in rows]
-    arrays: dict[str, NDArray[Any]] = {
-        "starts": np.cumsum([0, *sizes]),
-        "cells": _joined([cells for cells, _, _ in rows]).astype(np.int32),
-        "weights": _joined([weights for _, weights, _ in rows]).astype(np.float64),
-        "fallback": np.array([fallback for _, _, fallback in rows], dtype=bool),
-    }
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
-                np.savez(file, **arrays)
+                np.savez(
+                    file,
+                    starts=np.cumsum([0, *sizes]),
+                    cells=_joined([cells for cells, _, _ in rows]).astype(np.int32),
+                    weights=_joined([weights for _, weights, _ in rows]).astype(np.float64),
+                    fallback=np.array([fallback for _, _, fallback in rows], dtype=bool),
+                )
             Path(name).replace(path)
         finally:
             Path(name).unlink(missing_ok=True)

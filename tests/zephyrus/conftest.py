@@ -1,3 +1,6 @@
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -6,6 +9,8 @@ from zephyrus.messages import Message, ToolCall
 from zephyrus.task import Task, TaskSet
 from zephyrus.tools import Tool, ToolError, World
 from zephyrus.trajectory import Trajectory
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the helpers beside the tests: openai_server
 
 
 class Scale:

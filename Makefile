@@ -1,0 +1,58 @@
+# Two commands do all the set-up: `make demo` and `make test`. Each makes .venv if it is missing.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint typecheck imports pytest fast local-model benchmarks clean
+
+help:
+	@echo "make demo         install, roll the scripted policy out on the embedded forecasts, show a rollout"
+	@echo "make test         install, then format check, lint, types, import contracts, all tests"
+	@echo "make fast         the tests without the slow ones"
+	@echo "make local-model  fetch a real small language model and a server for it (160 MB)"
+	@echo "make benchmarks   the performance ratios"
+
+$(VENV)/base.stamp: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/dev.stamp: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable ".[dev]"
+	touch $@ $(VENV)/base.stamp
+
+demo: $(VENV)/base.stamp
+	@rm -rf runs/demo
+	$(BIN)/zephyrus env rollout --policy scripted -n 64 --output runs/demo
+	$(BIN)/zephyrus env show runs/demo -n 8
+	$(BIN)/zephyrus env show runs/demo --first
+
+test: lint typecheck imports pytest
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+typecheck: $(VENV)/dev.stamp
+	$(BIN)/mypy
+
+imports: $(VENV)/dev.stamp
+	$(BIN)/lint-imports
+
+pytest: $(VENV)/dev.stamp local-model
+	$(BIN)/pytest
+
+fast: $(VENV)/dev.stamp
+	$(BIN)/pytest -m "not slow"
+
+local-model: $(VENV)/base.stamp
+	$(BIN)/python examples/local_model/local_model.py install
+
+benchmarks: $(VENV)/dev.stamp
+	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+
+clean:
+	rm -rf $(VENV) runs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

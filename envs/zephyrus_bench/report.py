@@ -1,0 +1,199 @@
+"""What `build_bank` made: how many questions, and how far guessing gets."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zephyrus.task import SPLITS, Task, TaskSet
+from zephyrus_bench.guess import Guess, best_constant, everything
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+GUESSABLE = 0.15
+"""The most that a constant answer may score on one template of one split."""
+
+ENOUGH = 7
+"""With fewer questions than this, one right guess alone scores more than `GUESSABLE`."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One template of one split.
+
+    Attributes:
+        split: The split.
+        template: The template.
+        answer_type: Its answer type.
+        wanted: How many questions were asked for.
+        count: How many there are.
+        guess: The best constant answer.
+        by_variable: The best constant answer on the questions about each variable.
+        kinds: How many questions about features of each kind.
+        blind: The mean score of naming every candidate (list questions only).
+    """
+
+    split: str
+    template: str
+    answer_type: str
+    wanted: int
+    count: int
+    guess: Guess
+    by_variable: dict[str, Guess]
+    kinds: dict[str, int]
+    blind: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are enough questions and no constant answer scores on them."""
+        return self.count >= self.wanted and (not self.count or self.guess.score <= GUESSABLE)
+
+    @property
+    def worst_variable(self) -> tuple[str, Guess]:
+        """The variable whose questions are guessed best, beyond one question's worth."""
+        ranked = sorted(self.by_variable.items(), key=lambda item: (-_excess(item[1]), item[0]))
+        return ranked[0] if ranked else ("", Guess(None, 0.0, 0))
+
+
+def _excess(guess: Guess) -> float:
+    """A constant's summed score in units of what is allowed: 15 %, or one question."""
+    return guess.total / max(1.0, GUESSABLE * guess.count)
+
+
+@dataclass
+class BankReport:
+    """What was built. Prints as a table (rich), and as JSON through `to_dict`."""
+
+    dataset: str
+    seed: int
+    output: Path | None
+    rows: list[Row] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether every template of every split is whole and can't be guessed."""
+        return all(row.ok for row in self.rows)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong, one sentence each."""
+        found = []
+        for row in self.rows:
+            where = f"{row.split}/{row.template}"
+            if row.count < row.wanted:
+                found.append(f"{where} has {row.count} questions of {row.wanted}")
+            if row.count and row.guess.score > GUESSABLE:
+                found.append(f"a constant answer scores {row.guess.score:.2f} on {where}")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        rows = [
+            {
+                "split": row.split,
+                "template": row.template,
+                "answer_type": row.answer_type,
+                "wanted": row.wanted,
+                "count": row.count,
+                "best_constant": {"answer": row.guess.answer, "score": row.guess.score},
+                "by_variable": {
+                    name: {"count": guess.count, "score": guess.score}
+                    for name, guess in row.by_variable.items()
+                },
+                "kinds": row.kinds,
+                "name_everything": row.blind,
+                "ok": row.ok,
+            }
+            for row in self.rows
+        ]
+        return {
+            "dataset": self.dataset,
+            "seed": self.seed,
+            "output": str(self.output) if self.output else None,
+            "ok": self.ok,
+            "problems": self.problems,
+            "rejected": dict(self.rejected),
+            "seconds": self.seconds,
+            "rows": rows,
+        }
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table."""
+        from rich.table import Table
+
+        table = Table(title=f"Bank of {self.dataset!r}, seed {self.seed}")
+        for name in ("split", "template", "type"):
+            table.add_column(name)
+        table.add_column("n", justify="right")
+        table.add_column("best constant")
+        table.add_column("score", justify="right")
+        table.add_column("most guessable variable")
+        previous = None
+        for row in self.rows:
+            if previous not in (None, row.split):
+                table.add_section()
+            previous = row.split
+            variable, guess = row.worst_variable
+            counted = str(row.count) if row.count >= row.wanted else f"{row.count} of {row.wanted}"
+            style = "" if row.ok else "red"
+            table.add_row(
+                row.split,
+                row.template,
+                row.answer_type,
+                counted,
+                _short(row.guess.answer),
+                f"{row.guess.score:.3f}",
+                f"{variable} {guess.score:.2f} (n={guess.count})",
+                style=style,
+            )
+        yield table
+        blind = [row for row in self.rows if row.blind is not None]
+        if blind:
+            shown = ", ".join(f"{row.split} {row.blind:.2f}" for row in blind)
+            yield f"Naming every candidate of a list question (blind, not constant): {shown}"
+        for problem in self.problems:
+            yield f"Problem: {problem}."
+
+
+def measure(tasks: TaskSet, wanted: dict[tuple[str, str], int] | None = None) -> Iterator[Row]:
+    """Measure a bank, template by template in each split.
+
+    Args:
+        tasks: The bank.
+        wanted: How many questions were asked for, by (split, template); by default what is there.
+    """
+    found: dict[tuple[str, str], list[Task]] = {key: [] for key in wanted or {}}
+    for task in tasks:
+        found.setdefault((task.split, task.template), []).append(task)
+    order = {name: rank for rank, name in enumerate(SPLITS)}
+    for (split, template), members in sorted(found.items(), key=lambda item: order[item[0][0]]):
+        variables = sorted({task.provenance["variable"] for task in members})
+        of = {v: [t for t in members if t.provenance["variable"] == v] for v in variables}
+        answer_type = members[0].answer_type if members else ""
+        yield Row(
+            split=split,
+            template=template,
+            answer_type=answer_type,
+            wanted=len(members) if wanted is None else wanted.get((split, template), 0),
+            count=len(members),
+            guess=best_constant(members),
+            by_variable={name: best_constant(group) for name, group in of.items()},
+            kinds=dict(Counter(str(task.provenance["kind"]) for task in members)),
+            blind=everything(members) if answer_type == "anomaly" else None,
+        )
+
+
+def _short(answer: Any) -> str:
+    if isinstance(answer, dict):
+        return f"{answer['place']}, {answer['value']:.4g}"
+    if isinstance(answer, float):
+        return f"{answer:.4g}"
+    text = json.dumps(answer, ensure_ascii=False)
+    return text if len(text) <= 34 else text[:33] + "…"

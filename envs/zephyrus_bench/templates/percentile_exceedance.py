@@ -1,0 +1,84 @@
+"""Geographic features above or below a specified climatological percentile."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from zephyrus_bench.subjects import MOST_CANDIDATES, Group
+from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, rounding
+from zephyrus_bench.wording import capital, moment, month_of, percentile_words, variable_words
+from zephyrus_geodata import VARIABLES, Variable
+
+_QUESTIONS = (
+    "{when}, which {plural} have a mean {variable} {side} the {percentile} of the month's climatology?",
+    "which {plural} are {side} their climatological {percentile} of {variable} for the month {when}?",
+    "list the {plural} whose mean {variable} {when} is {side} the {percentile} of the climatology.",
+    "name every {singular} with a mean {variable} {side} its monthly climatological {percentile} {when}.",
+)
+_ABOVE = ("p50", "p75", "p90", "p95")
+_BELOW = ("p50", "p25", "p10", "p5")
+
+MOST_NAMED = 0.5
+"""The largest share of the candidates that may be the answer: naming them all must not pay."""
+
+
+class PercentileExceedance(GroupTemplate):
+    """Which candidates are beyond a percentile at one step."""
+
+    name = "percentile_exceedance"
+    row = "Geographic features above or below a specified climatological percentile"
+    answer_type = "anomaly"
+    tool = "climatology"
+    variables = tuple(VARIABLES)
+    semantics = (
+        "the candidate's spatial mean at one step against the area-weighted mean over the "
+        "candidate of the gridded percentile of the valid month; strict inequality"
+    )
+
+    def ask(
+        self, scene: Scene, group: Group, variable: Variable, rng: random.Random
+    ) -> Draft | None:
+        """Draw side, percentile, hour and wording; a candidate on the threshold is a near-tie."""
+        side = rng.choice(("above", "below"))
+        statistic = rng.choice(_ABOVE if side == "above" else _BELOW)
+        hour = scene.hour(rng)
+        now = scene.table(variable, group)[:, scene.index(hour)]
+        month = month_of(scene.forecast, hour)
+        usual = scene.climates(variable, statistic, month, group)
+        excess = now - usual if side == "above" else usual - now
+        if not np.isfinite(excess).all():
+            return None
+        margin, needed = float(np.abs(excess).min()), 2.0 * rounding(float(np.abs(now).max()))
+        names = [name for name, gap in zip(group.names, excess, strict=True) if gap > 0.0]
+        if margin <= needed or len(names) > MOST_NAMED * len(group.features):
+            return None
+        question = rng.choice(_QUESTIONS).format(
+            plural=group.plural,
+            singular=group.singular,
+            variable=variable_words(variable),
+            side=side,
+            percentile=percentile_words(statistic, rng),
+            when=moment(scene.forecast, hour, rng),
+        )
+        return Draft(
+            question=f"{capital(question)} Answer with a list of names, [] if there are none.",
+            gold=names,
+            calls=(
+                call(
+                    "climatology",
+                    variable=variable.name,
+                    **group.arguments,
+                    statistic=statistic,
+                    hour=hour,
+                    compare=side,
+                    limit=MOST_CANDIDATES,
+                ),
+            ),
+            read="names",
+            detail={"side": side, "statistic": statistic, "hour": hour, "flavour": side},
+            margin=margin,
+            needed=needed,
+            candidates=tuple(group.names),
+        )

@@ -1,0 +1,136 @@
+"""The words of questions: places, kinds, variables, statistics and times in plain English."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+
+from zephyrus_geodata import Feature, Forecast, Variable
+
+MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
+
+_KINDS = {
+    "us_state": ("US state", "US states"),
+    "nws_cwa": ("NWS forecast area", "NWS forecast areas"),
+    "country": ("country", "countries"),
+    "city": ("city", "cities"),
+    "mountain_range": ("mountain range", "mountain ranges"),
+}
+_VARIABLES = {
+    "total_precipitation_6hr": "6-hour precipitation",
+    "10m_u_component_of_wind": "eastward wind component at 10 m",
+    "10m_v_component_of_wind": "northward wind component at 10 m",
+}
+_STATISTICS = {
+    "mean": ("mean", "average"),
+    "min": ("minimum", "lowest"),
+    "max": ("maximum", "highest"),
+    "median": ("median",),
+}
+_EXTREMES = {"highest": ("highest", "greatest"), "lowest": ("lowest", "smallest")}
+_PLURAL = re.compile(
+    r"\b(?:Alps|Andes|Rockies|Mountains|Islands|Hills|Plains|Lakes|States|Emirates|Netherlands"
+    r"|Philippines|Highlands|Maldives|Bahamas|Pyrenees|Carpathians|Urals|Ghats|Appalachians)$"
+)
+_TITLED = re.compile(
+    r"^(?:Gulf|Bay|Sea|Strait|Republic|Democratic Republic|Central African Republic)\b"
+    r"|\b(?:Ocean|Sea|Desert|Range|Peninsula|Plateau|Basin|Plain|Kingdom|Republic|Steppe|Shield"
+    r"|Depression|Lowland|Gulf|Bay|Channel)$"
+)
+_ALWAYS_THE = frozenset({"desert", "ocean", "basin"})
+_NEVER_THE = re.compile(r"^(?:The|Lake|Lago|Lac|Mount)\b")
+
+
+def kind_word(kind: str, *, plural: bool = False) -> str:
+    """A kind in words: "US state", "mountain ranges"."""
+    word = kind.replace("_", " ")
+    return _KINDS.get(kind, (word, word + "s"))[plural]
+
+
+def with_article(name: str, kind: str | None = None) -> str:
+    """A name as it stands in a sentence: "the Sahara", "Kenya"."""
+    if _NEVER_THE.search(name):
+        return name
+    titled = kind in _ALWAYS_THE or _PLURAL.search(name) or _TITLED.search(name)
+    return f"the {name}" if titled else name
+
+
+def place(feature: Feature, *, ambiguous: bool = False) -> str:
+    """A feature in a sentence, with its kind where its name alone could mean another."""
+    name = with_article(feature.name, feature.kind)
+    return f"{name} ({kind_word(feature.kind)})" if ambiguous else name
+
+
+def over(feature: Feature, *, ambiguous: bool = False) -> str:
+    """ "over Kenya", "at Tokyo" (a city is a point)."""
+    return f"{'at' if feature.kind == 'city' else 'over'} {place(feature, ambiguous=ambiguous)}"
+
+
+def variable_words(variable: Variable) -> str:
+    """A variable in a sentence."""
+    return _VARIABLES.get(variable.name, variable.long_name)
+
+
+def statistic_words(statistic: str, rng: random.Random) -> str:
+    """A statistic over space in one of its wordings."""
+    return rng.choice(_STATISTICS[statistic])
+
+
+def extreme_words(order: str, rng: random.Random) -> str:
+    """ "highest" or "lowest" in one of its wordings."""
+    return rng.choice(_EXTREMES[order])
+
+
+def percentile_words(statistic: str, rng: random.Random) -> str:
+    """A climatological statistic: "90th percentile", "mean", "standard deviation"."""
+    if statistic == "p50":
+        return rng.choice(("median", "50th percentile"))
+    if statistic.startswith("p"):
+        return f"{statistic[1:]}th percentile"
+    return {"mean": "mean", "std": "standard deviation"}[statistic]
+
+
+def valid_time(forecast: Forecast, hour: int) -> np.datetime64:
+    """The valid time of a lead time in hours."""
+    return forecast.init_time + np.timedelta64(hour, "h")
+
+
+def month_of(forecast: Forecast, hour: int) -> int:
+    """The calendar month, 1 to 12, of a lead time in hours."""
+    return int(valid_time(forecast, hour).astype("datetime64[M]").astype(int)) % 12 + 1
+
+
+def moment(forecast: Forecast, hour: int, rng: random.Random) -> str:
+    """A time as lead time or valid time: "at a lead time of 36 h", "at 12 UTC on 3 January 1959"."""
+    valid = valid_time(forecast, hour)
+    year, month, day = str(valid.astype("datetime64[D]")).split("-")
+    clock = str(valid.astype("datetime64[m]"))[11:]
+    return rng.choice(
+        (
+            f"{hour} hours into the forecast",
+            f"at a lead time of {hour} h",
+            f"{hour} h after the initial time",
+            f"at {clock} UTC on {int(day)} {MONTHS[int(month) - 1]} {year}",
+            f"at {year}-{month}-{day} {clock} UTC",
+        )
+    )
+
+
+def scene(forecast: Forecast) -> str:
+    """The line that sets the scene of every question: origin, initial time, steps."""
+    hours = forecast.lead_hours
+    steps = f"{hours[0]} h" if hours.size == 1 else f"{hours[0]} to {hours[-1]} h"
+    gaps = {int(gap) for gap in np.diff(hours)}
+    every = f" every {gaps.pop()} h" if len(gaps) == 1 else ""
+    start = str(forecast.init_time.astype("datetime64[m]")).replace("T", " ")
+    origin = f" ({forecast.label})" if forecast.label else ""
+    return f"Forecast{origin} initialised {start} UTC, lead times {steps}{every}."
+
+
+def capital(text: str) -> str:
+    """The sentence with a capital first letter."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from zephyrus_geodata.errors import UnsuitableData
+from zephyrus_geodata.source import NetCDFSource, XarraySource, read_hours, read_instant
+
+
+@pytest.mark.parametrize(
+    ("values", "units"),
+    [
+        ([6, 12], None),
+        ([6, 12], "hours"),
+        ([0.25, 0.5], "days"),
+        ([360, 720], "minutes"),
+        ([21_600, 43_200], "s"),
+        ([21_600_000_000_000, 43_200_000_000_000], "nanoseconds"),
+    ],
+)
+def test_lead_times_in_any_unit(values: list[float], units: str | None, tmp_path: Path) -> None:
+    attrs = {"units": units} if units else {}
+    ds = xr.Dataset(coords={"lead_time": ("lead_time", values, attrs)})
+    ds.to_netcdf(tmp_path / "x.nc")
+    for source in (XarraySource(ds), NetCDFSource(tmp_path / "x.nc")):
+        assert read_hours(source, "lead_time").tolist() == [6, 12]
+
+
+@pytest.mark.parametrize("units", ["hours since 1959-01-01", "days since 1958-12-31T12:00:00Z"])
+def test_an_encoded_moment(units: str, tmp_path: Path) -> None:
+    number = 30.0 if units.startswith("hours") else 1.75
+    ds = xr.Dataset(coords={"init_time": ((), number, {"units": units})})
+    ds.to_netcdf(tmp_path / "x.nc")
+    for source in (XarraySource(ds), NetCDFSource(tmp_path / "x.nc")):
+        assert read_instant(source, "init_time") == np.datetime64("1959-01-02T06")
+
+
+@pytest.mark.parametrize("units", ["", "hours", "fortnights since 1959-01-01", "hours since then"])
+def test_a_moment_that_cannot_be_read(units: str) -> None:
+    ds = xr.Dataset(coords={"init_time": ((), 30, {"units": units})})
+    with pytest.raises(UnsuitableData):
+        read_instant(XarraySource(ds), "init_time")
+
+
+@pytest.mark.parametrize("calendar", ["noleap", "360_day"])
+def test_a_calendar_that_is_not_ours_is_refused(calendar: str, tmp_path: Path) -> None:
+    attrs = {"units": "days since 2001-01-01", "calendar": calendar}
+    ds = xr.Dataset(coords={"init_time": ((), 400, attrs)})
+    ds.to_netcdf(tmp_path / "x.nc")
+    for source in (XarraySource(ds), NetCDFSource(tmp_path / "x.nc")):
+        with pytest.raises(UnsuitableData, match=calendar):
+            read_instant(source, "init_time")
+
+
+def test_packed_unsigned_bytes_and_missing_values(tmp_path: Path) -> None:
+    import netCDF4
+
+    with netCDF4.Dataset(str(tmp_path / "x.nc"), "w") as file:
+        file.createDimension("n", 4)
+        packed = file.createVariable("packed", "i1", ("n",), fill_value=-1)
+        packed.setncatts({"_Unsigned": "true", "scale_factor": 0.5, "add_offset": 10.0})
+        packed.set_auto_maskandscale(False)
+        packed[:] = np.array([0, 2, -56, -1], dtype="i1")
+        plain = file.createVariable("plain", "f4", ("n",))
+        plain.setncattr("missing_value", np.float32(-999))
+        plain[:] = [1.0, -999.0, 3.0, np.nan]
+        whole = file.createVariable("whole", "i4", ("n",), fill_value=-5)
+        whole[:] = [1, 2, -5, 4]
+        whole.set_auto_mask(False)
+    source = NetCDFSource(tmp_path / "x.nc")
+    np.testing.assert_array_equal(source.read("packed"), [10.0, 11.0, 110.0, np.nan])
+    np.testing.assert_array_equal(source.read("plain"), [1.0, np.nan, 3.0, np.nan])
+    np.testing.assert_array_equal(source.read("whole"), [1.0, 2.0, np.nan, 4.0])
+    assert source.dims == {"packed": ("n",), "plain": ("n",), "whole": ("n",)}
+    assert source.title == "x.nc"
+
+
+def test_threads_may_read_at_once(tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    ds = xr.Dataset({f"v{i}": ("n", np.full(50_000, float(i))) for i in range(8)})
+    ds.to_netcdf(tmp_path / "x.nc", encoding={name: {"zlib": True} for name in ds.data_vars})
+    source = NetCDFSource(tmp_path / "x.nc")
+    with ThreadPoolExecutor(8) as pool:
+        for i, values in enumerate(pool.map(source.read, [f"v{i % 8}" for i in range(80)])):
+            assert (values == i % 8).all()

@@ -1,0 +1,269 @@
+"""Where: a feature, every feature of a kind, a point, or the whole world."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zephyrus import ToolError
+from zephyrus_geodata import (
+    AmbiguousFeature,
+    Dataset,
+    Feature,
+    FeatureStore,
+    Forecast,
+    GeodataError,
+    UnknownFeature,
+    Zone,
+    zonal_statistic,
+)
+from zephyrus_geodata.features import normalise
+from zephyrus_geodata.zonal import Stat
+from zephyrus_tools import text
+
+_WORLD = ("world", "the world", "whole world", "globe", "global", "earth", "the earth")
+
+_KINDS = {
+    "state": "us_state",
+    "mountain": "mountain_range",
+    "mountains": "mountain_range",
+    "range": "mountain_range",
+    "region": "subregion",
+    "town": "city",
+    "forecast_area": "nws_cwa",
+    "cwa": "nws_cwa",
+    "nation": "country",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """One feature, point or the whole world, with its cells.
+
+    Attributes:
+        name: Its name, "Kenya".
+        label: Its name and kind, "Kenya (country)".
+        zone: The cells and their weights.
+        feature: The feature, unless it is a point or the world.
+    """
+
+    name: str
+    label: str
+    zone: Zone
+    feature: Feature | None = None
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is read off the one nearest cell, so that statistics over space agree."""
+        return self.zone.cells.size == 1 and not self.zone.fallback
+
+    def over(self, statistic: str) -> str:
+        """Say what is taken where: "mean over Kenya (country)", "at Nairobi (city), …"."""
+        if self.is_point:
+            return f"at {self.label}, nearest grid cell"
+        return f"{statistic} over {self.label}"
+
+    def series(
+        self, dataset: Dataset, forecast: Forecast, variable: str, stat: Stat
+    ) -> NDArray[np.float64]:
+        """Return a statistic over the cells at each lead time: (time,), SI units."""
+        if self.feature is not None:
+            return dataset.series(forecast, variable, self.feature, stat)
+        return zonal_statistic(forecast.cells(variable), self.zone, stat)
+
+    def note(self) -> str:
+        """A line about a feature too small for the grid, or nothing."""
+        if not self.zone.fallback:
+            return ""
+        return (
+            f"\n({self.name} is smaller than a grid cell; this is read off the cells it lies in.)"
+        )
+
+
+@dataclass(frozen=True)
+class Places:
+    """The features of a kind, all of them or those of a parent.
+
+    Attributes:
+        label: "each country in Africa".
+        features: At least one.
+    """
+
+    label: str
+    features: list[Feature]
+
+    def note(self, dataset: Dataset, shown: list[Feature]) -> str:
+        """A line about those of the shown features that are too small for the grid, or nothing."""
+        small = [f.name for f in shown if dataset.zones.weights(f).fallback]
+        if not small:
+            return ""
+        return f"\n(Smaller than a grid cell, read off the cells they lie in: {text.few(small)}.)"
+
+
+def find_place(
+    dataset: Dataset,
+    feature: str | None,
+    kind: str | None,
+    parent: str | None,
+    latitude: float | None,
+    longitude: float | None,
+) -> Place | Places:
+    """Return what the place arguments of a call mean.
+
+    Raises:
+        ToolError: If they name nothing, contradict each other, or name something unknown or
+            ambiguous; the message says how to mend them.
+    """
+    feature, kind, parent = given(feature), given(kind), given(parent)
+    if latitude is not None or longitude is not None:
+        if feature or kind or parent:
+            raise ToolError(
+                "give either a point (latitude and longitude) or a feature or kind, not both."
+            )
+        return _point(dataset, latitude, longitude)
+    if feature:
+        return find_feature(dataset, feature, kind, parent)
+    if kind:
+        return _of_kind(dataset.features, kind, parent)
+    if parent:
+        kinds = _child_kinds(dataset.features, parent)
+        raise ToolError(f"parent needs a kind. {parent} has: {kinds}.")
+    raise ToolError(
+        "say where: feature (a name), or kind (all features of a kind, with parent if wanted), "
+        "or latitude and longitude."
+    )
+
+
+def find_feature(
+    dataset: Dataset, name: str, kind: str | None = None, parent: str | None = None
+) -> Place:
+    """Return one feature, or the whole world, by name.
+
+    Raises:
+        ToolError: If there is none or there are several, or it isn't one of the parent's.
+    """
+    store = dataset.features
+    kind = find_kind(store, kind) if kind else None
+    if parent:
+        found = _child(store, name, kind, parent)
+    else:
+        try:
+            found = store.get(name, kind)
+        except AmbiguousFeature as error:
+            raise ToolError(str(error)) from None
+        except UnknownFeature as error:
+            if kind is None and normalise(name) in _WORLD:
+                return _world(dataset)
+            raise ToolError(str(error)) from None
+    return Place(found.name, label(found), _zone(dataset, found), found)
+
+
+def find_kind(store: FeatureStore, kind: str) -> str:
+    """Return the kind that a text means, in singular or plural: "US states" is us_state.
+
+    Raises:
+        ToolError: If there is no such kind; the message lists them.
+    """
+    kinds = store.kinds()
+    key = normalise(kind).replace(" ", "_")
+    singulars = (key, re.sub("ies$", "y", key), key.removesuffix("s"), key.removesuffix("es"))
+    for singular in singulars:
+        for candidate in (singular, _KINDS.get(singular, "")):
+            if candidate in kinds:
+                return candidate
+    raise ToolError(f"there is no kind {kind!r}; the kinds are {', '.join(kinds)}.")
+
+
+def label(feature: Feature) -> str:
+    """Name a feature with its kind."""
+    return f"{feature.name} ({feature.kind})"
+
+
+def given(argument: str | None) -> str | None:
+    """Take a blank text, which models send for an argument they don't use, as not given."""
+    return (argument or "").strip() or None
+
+
+def of_kind(store: FeatureStore, kind: str, parent: str | None) -> list[Feature]:
+    """Return the features of a kind that belong to a parent, or all of them; at least one.
+
+    Raises:
+        ToolError: If the kind or parent is unknown, or the parent has none of the kind.
+    """
+    kind = find_kind(store, kind)
+    if parent is None:
+        return store.of_kind(kind)
+    kinds = _child_kinds(store, parent)
+    found = store.of_kind(kind, parent)
+    if not found:
+        raise ToolError(f"{parent} has no {kind} children; it has: {kinds}.")
+    return found
+
+
+def _of_kind(store: FeatureStore, kind: str, parent: str | None) -> Places:
+    features = of_kind(store, kind, parent)
+    kind = features[0].kind
+    within = f" in {features[0].parent}" if parent else ""
+    return Places(f"each {kind}{within}", features)
+
+
+def _child_kinds(store: FeatureStore, parent: str) -> str:
+    """The kinds of a parent's children in words: "us_state (51), lake (12)"."""
+    try:
+        children = store.children(parent)
+    except GeodataError as error:
+        raise ToolError(f"parent: {error}") from None
+    counts: dict[str, int] = {}
+    for child in children:
+        counts[child.kind] = counts.get(child.kind, 0) + 1
+    return ", ".join(f"{kind} ({count})" for kind, count in sorted(counts.items())) or "none"
+
+
+def _child(store: FeatureStore, name: str, kind: str | None, parent: str) -> Feature:
+    kinds = _child_kinds(store, parent)
+    pool = [f for f in store.children(parent) if kind is None or f.kind == kind]
+    key = normalise(name)
+    found = [f for f in pool if normalise(f.name) == key]
+    if not found:
+        try:
+            found = [f for f in (store.get(name, kind),) if f in pool]
+        except AmbiguousFeature as error:
+            raise ToolError(str(error)) from None
+        except UnknownFeature as error:
+            raise ToolError(str(error)) from None
+    if not found:
+        what = kind or "feature"
+        raise ToolError(f"{parent} has no {what} named {name!r}; it has: {kinds}. Drop parent.")
+    if len(found) > 1:
+        several = ", ".join(f.kind for f in found)
+        raise ToolError(f"{name!r} in {parent} is the name of several kinds: {several}. Give kind.")
+    return found[0]
+
+
+def _zone(dataset: Dataset, feature: Feature) -> Zone:
+    try:
+        return dataset.zones.weights(feature)
+    except GeodataError as error:
+        raise ToolError(str(error)) from None
+
+
+def _world(dataset: Dataset) -> Place:
+    area = dataset.grid.cell_area
+    return Place("the world", "the world", Zone(np.arange(area.size), area, fallback=False))
+
+
+def _point(dataset: Dataset, latitude: float | None, longitude: float | None) -> Place:
+    if latitude is None or longitude is None:
+        missing = "latitude" if latitude is None else "longitude"
+        raise ToolError(f"a point needs both latitude and longitude; {missing} is missing.")
+    if not -90.0 <= latitude <= 90.0:
+        raise ToolError(f"latitude must be -90 to 90 degrees north, not {latitude:g}.")
+    if not -180.0 <= longitude <= 360.0:
+        raise ToolError(f"longitude must be -180 to 180 degrees east, not {longitude:g}.")
+    try:
+        zone = dataset.zones.point(latitude, longitude)
+    except GeodataError as error:
+        raise ToolError(str(error)) from None
+    where = f"{text.latitude(latitude)} {text.longitude(longitude)}"
+    return Place(f"point {where}", f"point {where}", zone)

@@ -1,0 +1,117 @@
+"""How answers are written: numbers, units, coordinates, short tables."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from zephyrus import ToolError
+from zephyrus_geodata import Forecast, Variable
+
+MOST_ROWS = 60
+"""No table is longer, whatever the limit asked for."""
+
+_MOST_DECIMALS = 6
+_FEW_NAMES = 5
+
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+
+
+def number(x: float) -> str:
+    """Write a number with at least four significant digits and two decimals.
+
+    From 1000 on there is one decimal, and never are there more than six.
+    """
+    if abs(x) >= 1000.0:
+        decimals = 1
+    elif x == 0.0:
+        decimals = 2
+    else:
+        decimals = min(max(2, 3 - math.floor(math.log10(abs(x)))), _MOST_DECIMALS)
+    text = f"{x:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0.0 else text
+
+
+def value(x: float, variable: Variable, *, difference: bool = False) -> str:
+    """Write a stored (SI) number in display units, or "no data" if it is NaN.
+
+    Args:
+        x: The number in the variable's SI units.
+        variable: The variable.
+        difference: Whether it is a difference or a spread, which is scaled but not offset.
+    """
+    if math.isnan(x):
+        return "no data"
+    shown = x * variable.scale if difference else variable.to_display(float(x))
+    return f"{number(shown)} {variable.display_units}"
+
+
+def what(variable: Variable, label: str) -> str:
+    """Name a variable and where its values come from: "2 m temperature (simulated)"."""
+    origin = label.split(" (")[0].strip()
+    return f"{variable.long_name} ({origin})" if origin else variable.long_name
+
+
+def instant(moment: np.datetime64) -> str:
+    """Write a time as "1959-01-07 12:00 UTC"."""
+    return str(moment.astype("datetime64[m]")).replace("T", " ") + " UTC"
+
+
+def short_instant(moment: np.datetime64) -> str:
+    """Write a time as "01-07 12 UTC", with minutes only if there are any."""
+    text = str(moment.astype("datetime64[m]"))
+    minutes = "" if text.endswith(":00") else text[13:16]
+    return f"{text[5:10]} {text[11:13]}{minutes} UTC"
+
+
+def at(forecast: Forecast, index: int) -> str:
+    """Write a lead time with its valid time: "132 h (valid 1959-01-07 12:00 UTC)"."""
+    return f"{forecast.lead_hours[index]} h (valid {instant(forecast.valid_time(index))})"
+
+
+def latitude(degrees: float, decimals: int = 2) -> str:
+    """Write a latitude as "1.30°S"."""
+    return f"{abs(degrees):.{decimals}f}°{'S' if degrees < 0 else 'N'}"
+
+
+def longitude(degrees: float, decimals: int = 2) -> str:
+    """Write a longitude, in any convention, as "36.80°E"."""
+    wrapped = (degrees + 180.0) % 360.0 - 180.0
+    return f"{abs(wrapped):.{decimals}f}°{'W' if wrapped < 0 else 'E'}"
+
+
+def names(items: Sequence[str]) -> str:
+    """Join names by commas, or by semicolons where a name has a comma of its own."""
+    return ("; " if any("," in item for item in items) else ", ").join(items)
+
+
+def few(items: Sequence[str]) -> str:
+    """Join names, but only the first few."""
+    more = len(items) - _FEW_NAMES
+    return names(items) if more <= 0 else f"{names(items[:_FEW_NAMES])} and {more} more"
+
+
+def rows(limit: int | None, default: int) -> int:
+    """Check how many rows are asked for.
+
+    Raises:
+        ToolError: If it is less than 1 or more than `MOST_ROWS`.
+    """
+    if limit is None:
+        return default
+    if not 1 <= limit <= MOST_ROWS:
+        raise ToolError(f"limit must be 1 to {MOST_ROWS}, not {limit}.")
+    return limit

@@ -1,0 +1,149 @@
+"""Policies: what answers an episode. `make_policy` makes one from what the user wrote."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from zephyrus.errors import UserError
+
+if TYPE_CHECKING:
+    from zephyrus.policy.base import ContextLengthError as ContextLengthError
+    from zephyrus.policy.base import Policy as Policy
+    from zephyrus.policy.base import Session as Session
+
+__all__ = ["ContextLengthError", "Policy", "Session", "make_policy", "policy_names"]
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+_BASE = ("ContextLengthError", "Policy", "Session")
+_BUILT_IN = {
+    "scripted": ("zephyrus.policy.scripted", "ScriptedPolicy"),
+    "random": ("zephyrus.policy.random", "RandomPolicy"),
+}
+_ENDPOINT = re.compile(r"openai:(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
+
+
+def __getattr__(name: str) -> Any:
+    """Import the base classes on first use (PEP 562)."""
+    if name not in _BASE:
+        raise AttributeError(f"module 'zephyrus.policy' has no attribute {name!r}")
+    return getattr(importlib.import_module("zephyrus.policy.base"), name)
+
+
+def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides: Any) -> Policy:
+    """Make a policy.
+
+    Args:
+        spec: "scripted", "random", "replay:RUN", "openai:MODEL@URL" (without a URL: $OPENAI_BASE_URL
+            or OpenAI's own), a name of the policy table, or the name of a plug-in. A policy is
+            given back as it is.
+        base_url: Another address for an endpoint.
+        **overrides: For an endpoint, keys of `zephyrus.policy.table.PolicyEntry` or
+            `zephyrus.policy.table.Sampling`; for a plug-in, its arguments. None is no override.
+
+    Raises:
+        UserError: If there is no such policy, or it takes no such option.
+    """
+    if not isinstance(spec, str):
+        return spec
+    options = {key: value for key, value in overrides.items() if value is not None}
+    if base_url is not None:
+        options["base_url"] = base_url
+    if spec.startswith("replay:"):
+        from zephyrus.policy.replay import ReplayPolicy
+
+        _refuse(spec, options)
+        return ReplayPolicy(spec.removeprefix("replay:"))
+    if spec.startswith("openai:"):
+        return _endpoint(spec, _parse_endpoint(spec), options)
+    return _named(spec, options)
+
+
+def policy_names() -> list[str]:
+    """Every name that `make_policy` knows, without the "replay:" and "openai:" forms."""
+    from zephyrus.policy.table import policy_table
+    from zephyrus.registry import names
+
+    return sorted({*_BUILT_IN, *names("policies"), *policy_table()})
+
+
+def _named(spec: str, options: dict[str, Any]) -> Policy:
+    from zephyrus.policy.table import policy_table
+    from zephyrus.registry import get, names
+
+    if spec in names("policies"):
+        factory = get("policies", spec)
+    elif spec in _BUILT_IN:
+        module, attribute = _BUILT_IN[spec]
+        factory = getattr(importlib.import_module(module), attribute)
+    else:
+        table = policy_table()
+        if spec in table:
+            return _endpoint(spec, table[spec].model_dump(exclude_unset=True), options, spec)
+        near = difflib.get_close_matches(spec, policy_names(), n=3, cutoff=0.4)
+        hint = (
+            f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(policy_names())}"
+        )
+        raise UserError(f"there is no policy {spec!r}; {hint} (or openai:MODEL@URL, replay:RUN)")
+    if spec in _BUILT_IN:
+        _refuse(spec, options)
+    try:
+        made: Policy = factory(**options)
+    except TypeError as error:
+        if not options:
+            raise
+        raise UserError(f"the policy {spec!r} takes no such option: {error}") from error
+    return made
+
+
+def _endpoint(
+    name: str, row: dict[str, Any], options: dict[str, Any], served_by: str | None = None
+) -> Policy:
+    from zephyrus.policy.endpoint import EndpointPolicy
+    from zephyrus.policy.table import PolicyEntry, Sampling, is_local, read_entry
+
+    sampling = dict(row.get("sampling", {}))
+    for key, value in options.items():
+        if key == "extra_body":
+            sampling[key] = {**sampling.get(key, {}), **value}
+        elif key in Sampling.model_fields:
+            sampling[key] = value
+        elif key == "sampling":
+            sampling.update(value)
+        else:
+            row[key] = value
+    known = [*PolicyEntry.model_fields, *Sampling.model_fields]
+    for key in options:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+            raise UserError(f"the policy {name!r} takes no option {key!r}; {hint}")
+    entry = read_entry({**row, "sampling": sampling}, f"the policy {name!r}")
+    if not re.match(r"https?://[^/]", entry.base_url):
+        raise UserError(f"{entry.base_url!r} is no address: it must begin with http:// or https://")
+    # At another address than the table's, the advice to serve it here would be wrong.
+    servable = served_by if "base_url" not in options and is_local(entry.base_url) else None
+    return EndpointPolicy(entry, name, served_by=servable)
+
+
+def _parse_endpoint(spec: str) -> dict[str, Any]:
+    import os
+
+    found = _ENDPOINT.fullmatch(spec)
+    if found is None:
+        raise UserError(
+            "write openai:MODEL@URL, for example openai:my-model@http://127.0.0.1:8000/v1"
+        )
+    model, url = found["model"], found["url"]
+    after = model.rpartition("@")
+    if url is None and after[0] and re.match(r"[\w.-]+:\d|localhost\b", after[2]):
+        raise UserError(f"the address in {spec!r} must begin with http:// or https://")
+    return {"model": model, "base_url": url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL}
+
+
+def _refuse(spec: str, options: dict[str, Any]) -> None:
+    if options:
+        raise UserError(f"the policy {spec!r} takes no option {', '.join(options)}")

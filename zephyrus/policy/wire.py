@@ -1,0 +1,120 @@
+"""The two ends of a chat completion: the request's body and the reply's meaning."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zephyrus.messages import Message, Reply, ToolCall, Usage
+from zephyrus.policy.recovery import recover, split_reasoning
+from zephyrus.policy.table import PolicyEntry
+from zephyrus.policy.tool_prompt import to_text_messages
+
+
+def request_body(
+    entry: PolicyEntry,
+    messages: Sequence[Message],
+    schemas: Sequence[Mapping[str, Any]],
+    seed: int | None,
+) -> dict[str, Any]:
+    """The body of ``POST /chat/completions``.
+
+    Args:
+        entry: Model, sampling and tool mode.
+        messages: The conversation.
+        schemas: The tools.
+        seed: The sampling seed, or None to send none.
+    """
+    body: dict[str, Any] = {"model": entry.model}
+    if entry.tool_prompt == "text":
+        body["messages"] = to_text_messages(messages, schemas, vision=entry.vision)
+    else:
+        body["messages"] = [_sent(message, entry) for message in messages]
+        if schemas:
+            body["tools"] = schemas
+    for key in ("temperature", "top_p", "max_tokens"):
+        value = getattr(entry.sampling, key)
+        if value is not None:
+            body[key] = value
+    if seed is not None:
+        body["seed"] = seed
+    return body | entry.sampling.extra_body
+
+
+def turn_seed(seed: int, task: str, repeat: int, turn: int) -> int:
+    """A sampling seed (31 bits) that differs between runs, tasks, repeats and turns."""
+    digest = hashlib.blake2b(f"{seed}|{repeat}|{turn}|{task}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def read_reply(data: Any, schemas: Sequence[Mapping[str, Any]], seconds: float) -> Reply:
+    """Read a chat completion.
+
+    Args:
+        data: The decoded response.
+        schemas: The tools of the request.
+        seconds: Wall-clock time of the call.
+
+    Raises:
+        ValueError: If it is no chat completion.
+    """
+    try:
+        choice = data["choices"][0]
+        raw = dict(choice["message"])
+        message = Message.from_openai({**raw, "role": "assistant"})
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"not a chat completion ({type(error).__name__}: {error})") from None
+    reasoning, content = split_reasoning(_clean(message.content))
+    # vLLM calls the field "reasoning", others "reasoning_content"; Message reads either.
+    reasoning = "\n".join(part for part in (_clean(message.reasoning), reasoning) if part)
+    calls = tuple(
+        ToolCall(_clean(call.name), _clean(call.arguments), call.id) for call in message.tool_calls
+    )
+    recovered = 0
+    if not calls:
+        found = recover(content, schemas)
+        content, calls = found.text, found.calls
+        if not calls and not content.strip() and reasoning:
+            # Some models call a tool before they close their reasoning: without this the turn
+            # would be lost. Only tagged calls: in reasoning, bare JSON may be just a thought.
+            found = recover(reasoning, schemas, tagged_only=True)
+            reasoning, calls = found.text, found.calls
+        recovered = len(calls)
+        calls = tuple(ToolCall(_clean(c.name), _clean(c.arguments)) for c in calls)
+    usage = data.get("usage") or {}
+    return Reply(
+        Message("assistant", content, reasoning, calls),
+        Usage(_count(usage, "prompt_tokens"), _count(usage, "completion_tokens")),
+        str(choice.get("finish_reason") or "stop"),
+        recovered,
+        seconds,
+    )
+
+
+def _sent(message: Message, entry: PolicyEntry) -> dict[str, Any]:
+    data = message.to_openai(vision=entry.vision, reasoning=entry.send_reasoning)
+    for call in data.get("tool_calls", ()):
+        # Servers put earlier calls through json.loads and a template that wants an object: vLLM
+        # answers malformed arguments with an error, which would end the episode for good.
+        try:
+            valid = isinstance(json.loads(call["function"]["arguments"]), dict)
+        except (ValueError, RecursionError):
+            valid = False
+        if not valid:
+            raw = call["function"]["arguments"]
+            call["function"]["arguments"] = json.dumps({"malformed": raw}) if raw.strip() else "{}"
+    return data
+
+
+def _clean(text: str) -> str:
+    """Replace lone surrogates, which JSON can carry but UTF-8 files can't."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def _count(usage: Any, key: str) -> int:
+    value = usage.get(key) if isinstance(usage, Mapping) else None
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,115 @@
+"""What a rollout tells the outside while it goes on: a callback, or a bar in the terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from zephyrus.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichBar
+
+
+class Progress(Protocol):
+    """Hears of a rollout's progress; every method is called in the event loop's thread."""
+
+    def start(self, total: int, done: int, folder: Path) -> None:
+        """Work begins: of ``total`` rollouts ``done`` are finished already, in ``folder``."""
+
+    def update(self, trajectory: Trajectory) -> None:
+        """A rollout has ended, finished or broken, and is on the disk."""
+
+    def stop(self) -> None:
+        """Work is over, for whatever reason. Called once after `start`."""
+
+
+class Silent:
+    """Says nothing."""
+
+    def start(self, total: int, done: int, folder: Path) -> None:
+        """Nothing."""
+
+    def update(self, trajectory: Trajectory) -> None:
+        """Nothing."""
+
+    def stop(self) -> None:
+        """Nothing."""
+
+
+class Bar:
+    """A bar on standard error: rollouts done, accuracy so far, errors, tokens per second.
+
+    Accuracy, errors and tokens are those of this call; a resumed run's earlier rollouts are in
+    the count alone.
+    """
+
+    def __init__(self) -> None:
+        self._bar: RichBar | None = None
+        self._scores: list[float] = []
+        self._errors = 0
+        self._tokens = 0
+        self._began = 0.0
+
+    def start(self, total: int, done: int, folder: Path) -> None:
+        """Show the bar."""
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[facts]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self._bar.add_task("rollouts", total=total, completed=done, facts="")
+        self._bar.start()
+        self._began = time.monotonic()
+
+    def update(self, trajectory: Trajectory) -> None:
+        """Count one more."""
+        if self._bar is None:
+            return
+        self._tokens += trajectory.usage.completion_tokens
+        self._errors += trajectory.failed
+        if trajectory.rewards and "score" in trajectory.rewards:
+            self._scores.append(trajectory.rewards["score"])
+        bar, task = self._bar, self._bar.task_ids[0]
+        bar.update(task, advance=0 if trajectory.failed else 1, facts=self._facts())
+
+    def stop(self) -> None:
+        """Leave the last state on the screen."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _facts(self) -> str:
+        facts = []
+        if self._scores:
+            facts.append(f"accuracy {sum(self._scores) / len(self._scores):.3f}")
+        if self._errors:
+            facts.append(f"{self._errors} errors")
+        if self._tokens:
+            rate = self._tokens / max(time.monotonic() - self._began, 1e-9)
+            facts.append(f"{rate:.0f} tokens/s")
+        return " · ".join(facts)
+
+
+def make_progress(wanted: bool | Progress | None) -> Progress:
+    """Turn the ``progress`` argument into a callback; None means a bar if somebody watches."""
+    if wanted is None:
+        wanted = sys.stderr.isatty()
+    if isinstance(wanted, bool):
+        return Bar() if wanted else Silent()
+    return wanted

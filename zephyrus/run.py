@@ -1,0 +1,370 @@
+"""`Run`: the folder that keeps the rollouts of one policy on one bank of tasks.
+
+``config.yaml``         what was run; a resume must ask for the same
+``trajectories.jsonl``  one line per finished rollout, appended whole and synced to disk
+``errors.jsonl``        rollouts whose world or endpoint broke: not scored, tried again on resume
+``summary.json``        accuracy, rewards and diagnostics, made from the above
+
+A rollout is *finished* once its line is in ``trajectories.jsonl``, newline included. A process
+that is killed may leave its last line half written; the next one that writes cuts it off. A key
+that was in ``errors.jsonl`` and finishes later counts as finished; its old error is history.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from html import escape
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from zephyrus.errors import UserError
+from zephyrus.jsonlines import append, lines, mend, open_to_append, write_whole
+from zephyrus.lock import FileLock, LockHeldError
+from zephyrus.summary import summarise
+from zephyrus.trajectory import Key, Trajectory
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONFIG, TRAJECTORIES, ERRORS, SUMMARY = (
+    "config.yaml",
+    "trajectories.jsonl",
+    "errors.jsonl",
+    "summary.json",
+)
+GROWING = ("n", "repeats")
+"""Config keys that a resume may raise."""
+FREE = ("versions", "policy.base_url")
+"""Config keys that a resume may change: where and when the same thing is run."""
+
+_LOCK = ".lock"
+
+
+class Run:
+    """A run folder. Make one with `create` (to write) or `open` (to read).
+
+    Iterating yields the finished rollouts one at a time, as they are read from the file.
+
+    Attributes:
+        path: The folder.
+        config: What ``config.yaml`` says.
+    """
+
+    def __init__(self, path: Path, config: dict[str, Any]) -> None:
+        self.path = path
+        self.config = config
+        self._lock: FileLock | None = None
+        self._done: set[Key] = set()
+        self._files: dict[str, int] = {}
+        self._guard = threading.Lock()  # append runs in a thread; close must wait for it
+
+    @classmethod
+    def create(cls, path: str | Path, config: Mapping[str, Any]) -> Self:
+        """Start a run or go on with one, locked for writing until `close`.
+
+        Args:
+            path: The folder; made if missing.
+            config: Plain values. If the folder holds a run, they must be the same, but for
+                `GROWING`, which may grow, and `FREE`.
+
+        Raises:
+            UserError: If another process writes the run, if the folder holds something else, or
+                if the configuration differs; the first key that does is named.
+        """
+        folder = Path(path)
+        wanted: dict[str, Any] = json.loads(json.dumps(config, default=str))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{folder} can't be a run folder: {error}") from error
+        if not (folder / CONFIG).exists() and (other := _strangers(folder)):
+            raise UserError(
+                f"{folder} is no run folder but holds {other}; give another output folder"
+            )
+        run = cls(folder, wanted)
+        run._acquire()
+        try:
+            if (folder / CONFIG).exists():
+                _check_same(_read_config(folder), wanted, folder)
+            write_whole(folder / CONFIG, _to_yaml(wanted))
+            run._recover()
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """A run to read, also while another process writes it.
+
+        Raises:
+            UserError: If there is no run at ``path``.
+        """
+        folder = Path(path)
+        if not (folder / CONFIG).is_file():
+            raise UserError(f"there is no run at {folder}: it has no {CONFIG}")
+        return cls(folder, _read_config(folder))
+
+    # Reading ----------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.resolve().name
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return _trajectories(self.path / TRAJECTORIES)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in lines(self.path / TRAJECTORIES))
+
+    def __bool__(self) -> bool:
+        return True  # an empty run is still a run
+
+    def done_keys(self) -> set[Key]:
+        """The keys of the finished rollouts."""
+        if self._lock is not None:
+            return set(self._done)
+        return {_key(json.loads(line)) for line in lines(self.path / TRAJECTORIES)}
+
+    def errors(self) -> list[Trajectory]:
+        """The last error of every rollout that broke and has not finished since."""
+        latest = {t.key: t for t in _trajectories(self.path / ERRORS)}
+        done = self.done_keys() if latest else set()
+        return [trajectory for key, trajectory in latest.items() if key not in done]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """``summary.json``, or a fresh summary where the file is missing or out of date."""
+        file = self.path / SUMMARY
+        sources = [self.path / name for name in (TRAJECTORIES, ERRORS)]
+        newest = max((s.stat().st_mtime_ns for s in sources if s.exists()), default=0)
+        if file.exists() and file.stat().st_mtime_ns >= newest:
+            kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            return kept
+        return self._summarise()
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per finished rollout: key, task facts, answer, rewards, counts and seconds.
+
+        Reward components are columns of their own names.
+        """
+        import pandas as pd
+
+        return pd.DataFrame([_row(trajectory) for trajectory in self])
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r}, {len(self)} rollouts)"
+
+    def _repr_html_(self) -> str:
+        summary = self.summary
+        rows = {
+            "environment": self.config.get("env", {}).get("name", ""),
+            "policy": self.config.get("policy", {}).get("name", ""),
+            "rollouts": summary["rollouts"],
+            "accuracy": summary["accuracy"],
+            "infrastructure errors": summary["infrastructure"]["errors"],
+        }
+        cells = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
+            for name, value in rows.items()
+        )
+        return f"<table><caption>{escape(str(self.path))}</caption>{cells}</table>"
+
+    # Writing ----------------------------------------------------------------------------------
+
+    def lock(self) -> Self:
+        """Lock an opened run for writing; use it as ``with run.lock():``.
+
+        Raises:
+            UserError: If another process writes it.
+        """
+        self._acquire()
+        try:
+            self._recover()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def append(self, *trajectories: Trajectory) -> None:
+        """Keep rollouts that have ended, and return when they are on the disk.
+
+        Those that broke go to ``errors.jsonl``. May be called from any thread.
+
+        Raises:
+            RuntimeError: If the run is not locked, or a key is finished already.
+            OSError: If the disk refuses; nothing of this call is then kept in that file.
+        """
+        new: dict[str, list[bytes]] = {}
+        for trajectory in trajectories:
+            name = ERRORS if trajectory.failed else TRAJECTORIES
+            new.setdefault(name, []).append(trajectory.to_json().encode() + b"\n")
+        finished = [t.key for t in trajectories if not t.failed]
+        with self._guard:
+            if self._lock is None:
+                raise RuntimeError("the run is not open for writing")
+            if len(set(finished)) < len(finished) or not self._done.isdisjoint(finished):
+                raise RuntimeError(f"a rollout was done twice: {', '.join(map(str, finished))}")
+            for name, data in new.items():
+                append(self._file(name), b"".join(data))
+            self._done.update(finished)
+
+    def write_summary(self) -> dict[str, Any]:
+        """Make the summary anew and keep it in ``summary.json``."""
+        summary = self._summarise()
+        write_whole(self.path / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        return summary
+
+    def replace(self, trajectories: Iterator[Trajectory]) -> None:
+        """Put other contents in the place of ``trajectories.jsonl``, all or nothing.
+
+        Args:
+            trajectories: Every rollout of the run, for instance with new rewards.
+
+        Raises:
+            RuntimeError: If the run is not locked.
+        """
+        if self._lock is None:
+            raise RuntimeError("the run is not open for writing")
+        with self._guard:
+            if (handle := self._files.pop(TRAJECTORIES, None)) is not None:
+                os.close(handle)
+            write_whole(self.path / TRAJECTORIES, (t.to_json() + "\n" for t in trajectories))
+
+    def close(self) -> None:
+        """Give up the lock."""
+        with self._guard:
+            for handle in self._files.values():
+                os.close(handle)
+            self._files.clear()
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _acquire(self) -> None:
+        try:
+            self._lock = FileLock(self.path / _LOCK)
+        except LockHeldError as owner:
+            raise UserError(f"the run {self.path} is being written by {owner}") from None
+
+    def _recover(self) -> None:
+        mend(self.path / ERRORS, _key)
+        keys = mend(self.path / TRAJECTORIES, _key)
+        self._done = set(keys)
+        if len(self._done) < len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise UserError(f"{self.path / TRAJECTORIES} is damaged: it holds {twice} twice")
+
+    def _file(self, name: str) -> int:
+        if name not in self._files:
+            self._files[name] = open_to_append(self.path / name)
+        return self._files[name]
+
+    def _summarise(self) -> dict[str, Any]:
+        return summarise(chain(self, self.errors()))
+
+
+def _row(t: Trajectory) -> dict[str, Any]:
+    row = {
+        **t.key._asdict(),
+        "template": t.task.get("template", ""),
+        "answer_type": t.task.get("answer_type", ""),
+        "gold": t.task.get("gold"),
+        "answer": t.answer,
+        "stop": str(t.stop),
+        "turns": t.turns,
+        "calls": len(t.calls),
+        "failed_calls": sum(call.error is not None for call in t.calls),
+        "recovered_calls": t.recovered_calls,
+        "prompt_tokens": t.usage.prompt_tokens,
+        "completion_tokens": t.usage.completion_tokens,
+        "seconds": t.seconds,
+        "policy_seconds": t.policy_seconds,
+    }
+    for name, value in (t.rewards or {}).items():
+        row[f"reward_{name}" if name in row else name] = value
+    return row
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+def _trajectories(path: Path) -> Iterator[Trajectory]:
+    for number, line in enumerate(lines(path), 1):
+        try:
+            yield Trajectory.from_json(line)
+        except ValueError as error:
+            raise UserError(f"{path} is damaged in line {number}: {error}") from error
+
+
+def _key(data: Any) -> Key:
+    try:
+        task, seed, repeat = data["key"]
+        return Key(str(task), int(seed), int(repeat))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"no key ({error})") from error
+
+
+def _strangers(folder: Path) -> str:
+    ours = {_LOCK, CONFIG + ".part"}  # a process may have been killed just before the config
+    return ", ".join(sorted({file.name for file in folder.iterdir()} - ours)[:3])
+
+
+# Configuration --------------------------------------------------------------------------------
+
+
+def _to_yaml(config: dict[str, Any]) -> str:
+    import yaml
+
+    return yaml.safe_dump(config, sort_keys=False)  # escapes: PyYAML folds some characters
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise UserError(f"{folder / CONFIG} is not YAML: {error}") from error
+    if not isinstance(config, dict):
+        raise UserError(f"{folder / CONFIG} is not the configuration of a run")
+    return config
+
+
+def _check_same(old: dict[str, Any], new: dict[str, Any], folder: Path) -> None:
+    was, now = _flatten(old), _flatten(new)
+    for key in {**was, **now}:
+        before, after = was.get(key), now.get(key)
+        if before == after or key in FREE or key.split(".")[0] in FREE:
+            continue
+        if key in GROWING and isinstance(before, int) and isinstance(after, int):
+            if after > before:
+                continue
+            raise UserError(
+                f"the run {folder} has {key} = {before}, which can grow but not shrink to {after}"
+            )
+        raise UserError(
+            f"the run {folder} was made with {key} = {before!r}, not {after!r}; "
+            "give another output folder, or the same settings to go on"
+        )
+
+
+def _flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, item in value.items():
+        if isinstance(item, dict):
+            flat |= _flatten(item, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = item
+    return flat
