@@ -23,7 +23,7 @@ from aiohttp import web
 
 from zephyrus.messages import Message
 from zephyrus.policy import make_policy
-from zephyrus.policy.endpoint import EndpointPolicy, _EndpointSession
+from zephyrus.policy.endpoint import EndpointPolicy, EndpointSession
 from zephyrus.task import Task
 
 BAR_MS = 3.0
@@ -119,7 +119,7 @@ async def ours(url: str, concurrency: int, turns: int) -> tuple[float, float]:
     assert isinstance(policy, EndpointPolicy)
 
     async def converse(turns: int) -> None:
-        session = _EndpointSession(policy, TOOLS, Task("t", "q", None), 0, 0)
+        session = EndpointSession(policy, TOOLS, Task("t", "q", None), 0, 0)
         messages = [Message("system", SYSTEM), Message("user", "How warm is Kenya?")]
         for _ in range(turns):
             reply = await session.act(messages)

@@ -11,6 +11,7 @@ import ast
 import json
 import math
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,9 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:[,'’\u00a0\u202f\u2009]\d{3})+(?![\d])(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)"
     r"(?:[eE][-+]?\d+)?"
 )
-_HOURS = re.compile(r"(?<![\w.])([-+]?\d+(?:\.\d+)?)\s*-?\s*(?:h|hr|hrs|hour|hours)\b", re.IGNORECASE)
+_HOURS = re.compile(
+    r"(?<![\w.])([-+]?\d+(?:\.\d+)?)\s*-?\s*(?:h|hr|hrs|hour|hours)\b", re.IGNORECASE
+)
 _SPEED = re.compile(r"\bm(?:\^?2)?\s*[·.*]?\s*s\s*\^?\s*[({]?\s*-\s*[12]\s*[)}]?", re.IGNORECASE)
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -142,8 +145,7 @@ def _structure(answer: str) -> Any:
             position = start + 1
         if len(found) > 8:
             break
-    objects = [value for value in found if isinstance(value, dict) or (isinstance(value, list))]
-    objects = [value for value in objects if value]
+    objects = [value for value in found if value]
     if not objects:
         return _MISSING
     return objects[0] if len(objects) == 1 else objects
@@ -157,7 +159,9 @@ def _load(text: str) -> Any:
     if text[0] not in "{[('\"" and text != "None":
         return _MISSING
     try:
-        value = ast.literal_eval(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # a model's "\\d" is not our business
+            value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return _MISSING
     return list(value) if isinstance(value, tuple | set | frozenset) else value
@@ -228,7 +232,9 @@ def _number_of(
         return _number_of(only, keys, reader=reader, depth=depth + 1)
     if isinstance(value, dict):
         named = [v for k, v in value.items() if _key(k) in keys]
-        read = [_number_of(v, keys, reader=reader, depth=depth + 1) for v in named or value.values()]
+        read = [
+            _number_of(v, keys, reader=reader, depth=depth + 1) for v in named or value.values()
+        ]
         if named and None in read:  # a list of guesses under the right key
             return None
         numbers = {number for number in read if number is not None}
@@ -268,7 +274,9 @@ def _place_of(value: Any, depth: int = 0) -> Place | None:
     if len(value) == 1:  # {"Kenya": 24.3}, or a wrapper such as {"output": {...}}
         ((key, inside),) = value.items()
         number = _number_of(inside, NUMBER_KEYS) if not isinstance(inside, dict | list) else None
-        return Place((str(key),), number) if number is not None else _place_of(inside, depth + 1)
+        if number is None:
+            return _place_of(inside, depth + 1)
+        return None if _key(key) in NUMBER_KEYS else Place((str(key),), number)
     texts = [v for v in value.values() if isinstance(v, str) and _number_in(v) is None]
     if len(texts) == 1:
         others = {k: v for k, v in value.items() if v is not texts[0]}
@@ -301,7 +309,9 @@ def _names_in(text: str) -> list[str] | None:
         return None
     if _key(text) in EMPTY_WORDS or text == "[]":
         return []
-    parts = [part for line in text.splitlines() for part in re.split(r"[,;]", _BULLET.sub("", line))]
+    parts = [
+        part for line in text.splitlines() for part in re.split(r"[,;]", _BULLET.sub("", line))
+    ]
     names = [_name(part) for part in parts]
     return [name for name in names if name] or None
 

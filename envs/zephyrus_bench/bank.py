@@ -65,11 +65,11 @@ class _Guard:
     The limits hold at every size: over all tasks of the template, over those about one variable,
     and over those about one variable and flavour (maximum, p90, lowest …). What a constant gets
     from any questions is always allowed. A place wins only once for one set of candidates,
-    variable and order.
+    variable and order, and only twice for one set.
     """
 
     tasks: list[Task] = field(default_factory=list)
-    winners: set[tuple[Any, ...]] = field(default_factory=set)
+    winners: Counter[tuple[Any, ...]] = field(default_factory=Counter)
     prompts: set[str] = field(default_factory=set)
 
     def admits(self, task: Task) -> bool:
@@ -77,7 +77,9 @@ class _Guard:
         same = [t for t in self.tasks if t.provenance["variable"] == about]
         flavour = [t for t in same if t.provenance["detail"]["flavour"] == detail["flavour"]]
         pools = ((self.tasks, _AIM), (same, GUESSABLE), (flavour, _FLAVOUR))
-        if task.prompt in self.prompts or self._winner(task) in self.winners:
+        if task.prompt in self.prompts:
+            return False
+        if any(self.winners[key] >= most for key, most in self._wins(task)):
             return False
         floor = _UNAVOIDABLE[task.answer_type]
         return all(
@@ -88,15 +90,16 @@ class _Guard:
     def add(self, task: Task) -> None:
         self.tasks.append(task)
         self.prompts.add(task.prompt)
-        if (winner := self._winner(task)) is not None:
-            self.winners.add(winner)
+        self.winners.update(key for key, _ in self._wins(task))
 
     @staticmethod
-    def _winner(task: Task) -> tuple[Any, ...] | None:
+    def _wins(task: Task) -> list[tuple[tuple[Any, ...], int]]:
+        """What the task's winner won, and how often it may."""
         if task.answer_type != "location":
-            return None
+            return []
         about = task.provenance
-        return (about["key"][1], about["variable"], about["detail"]["order"], task.gold["place"])
+        same_set = (about["key"][1], task.gold["place"])
+        return [(same_set, 2), ((*same_set, about["variable"], about["detail"]["order"]), 1)]
 
 
 def build_bank(
@@ -125,7 +128,7 @@ def build_bank(
     """
     began = time.monotonic()
     source = load_dataset(dataset) if isinstance(dataset, str) else dataset
-    wanted = _quotas(dict(DEFAULT_SIZES if sizes is None else sizes))
+    wanted = quotas(dict(DEFAULT_SIZES if sizes is None else sizes))
     if source.climatology is None:
         raise UserError(f"the dataset {source.name!r} has no climatology: add one to ask about it")
     path = _checked(output)
@@ -159,7 +162,9 @@ def make_tasks(
         keys = _keys(dataset, template, seed)
         for split in SPLITS:
             quota = wanted.get((split, template.name), 0)
-            kept[split, template.name] = _fill(dataset, template, split, keys[split], quota, seed, rejected)
+            kept[split, template.name] = _fill(
+                dataset, template, split, keys[split], quota, seed, rejected
+            )
     tasks = [task for split in SPLITS for name in TEMPLATES for task in kept[split, name]]
     return TaskSet(tasks, dataset.name), rejected
 
@@ -210,9 +215,7 @@ def _fill(
     return guard.tasks
 
 
-def _draw(
-    dataset: Dataset, template: Template, key: _Key, split: str, seed: int
-) -> Task | None:
+def _draw(dataset: Dataset, template: Template, key: _Key, split: str, seed: int) -> Task | None:
     """Turn a key into a task, with a few draws of its details."""
     rng = random.Random(f"{seed}/{'/'.join(key.parts)}")
     name = rng.choice(dataset.forecasts) if key.forecast == TIMELESS else key.forecast
@@ -224,9 +227,7 @@ def _draw(
     return None
 
 
-def _task(
-    scene: Scene, template: Template, key: _Key, draft: Draft, split: str, seed: int
-) -> Task:
+def _task(scene: Scene, template: Template, key: _Key, draft: Draft, split: str, seed: int) -> Task:
     dataset, forecast = scene.dataset, scene.forecast
     digest = hashlib.sha256("/".join((str(seed), dataset.name, *key.parts)).encode()).hexdigest()
     climatology = dataset.climatology
@@ -269,24 +270,28 @@ def _keys(dataset: Dataset, template: Template, seed: int) -> dict[str, list[_Ke
     forecasts = (TIMELESS,) if template.timeless else dataset.forecasts
     subjects = list(template.subjects(dataset))
     rng = random.Random(f"{seed}/{template.name}")
-    found: dict[str, list[_Key]] = {split: [] for split in SPLITS}
-    lanes: dict[str, dict[str, list[_Key]]] = {split: {} for split in SPLITS}
+    found: dict[str, list[_Key]] = {}
+    of_split: dict[str, dict[str, list[_Key]]] = {split: {} for split in SPLITS}
     for name in carried:
         for subject in subjects:
             for forecast in forecasts:
                 key = _Key(template.name, subject, name, forecast)
-                lanes[_split_of(key, seed)].setdefault(name, []).append(key)
-    for split, by_variable in lanes.items():
+                of_split[_split_of(key, seed)].setdefault(name, []).append(key)
+    for split, by_variable in of_split.items():
         order: list[_Key] = []
         for keys in by_variable.values():
             rng.shuffle(keys)
-            order += in_turn(keys, lambda key: _kind_lane(key.subject))
+            lanes = sorted({_lane(key) for key in keys})
+            rng.shuffle(lanes)  # else the many cities would lead everywhere
+            order += in_turn(keys, _lane, lanes)
         found[split] = in_turn(order, lambda key: key.variable)
     return found
 
 
-def _kind_lane(subject: Subject) -> str:
-    return f"{subject.kind} in" if isinstance(subject, Group) and subject.parent else subject.kind
+def _lane(key: _Key) -> str:
+    """What the turns go over: kinds, and apart from them kinds within a parent."""
+    within = isinstance(key.subject, Group) and key.subject.parent
+    return f"{key.subject.kind} within" if within else key.subject.kind
 
 
 def _variables(dataset: Dataset, template: Template) -> list[str]:
@@ -307,7 +312,7 @@ def _split_of(key: _Key, seed: int) -> str:
     return SPLITS[-1]
 
 
-def _quotas(sizes: dict[str, int]) -> dict[tuple[str, str], int]:
+def quotas(sizes: dict[str, int]) -> dict[tuple[str, str], int]:
     """Questions by (split, template): equal shares.
 
     The paper's own averages fit equal shares of templates and not of answer types (its Table
@@ -335,4 +340,3 @@ def _checked(output: Path | str | None) -> Path | None:
     if not path.name.endswith((".jsonl", ".jsonl.gz")):
         raise UserError(f"a bank is a .jsonl or .jsonl.gz file, not {path.name!r}")
     return path
-

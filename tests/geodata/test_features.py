@@ -13,6 +13,7 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from zephyrus_geodata.aliases import ALIASES_FILE, FEATURES_FILE
 from zephyrus_geodata.features import (
     AmbiguousFeature,
@@ -25,7 +26,7 @@ from zephyrus_geodata.features import (
 STORE = FeatureStore.load()
 FEATURES = list(STORE)
 
-PARENT_KINDS = {
+PARENT_KINDS: dict[str, set[str | None]] = {
     "continent": {None},
     "subregion": {"continent"},
     "country": {"continent"},
@@ -153,9 +154,7 @@ def area_km2(feature: Feature) -> float:
 
 def plain(text: str) -> str:
     """Upper case without accents, written without the code under test."""
-    letters = unicodedata.normalize("NFD", text).translate(
-        str.maketrans({"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "ı": "i", "ə": "a"})
-    )
+    letters = unicodedata.normalize("NFD", text).translate(str.maketrans("łŁøØıə", "lLoOia"))
     return "".join(c for c in letters if unicodedata.category(c) != "Mn").upper()
 
 
@@ -212,8 +211,8 @@ def test_no_two_features_of_a_kind_share_a_name() -> None:
 @pytest.mark.parametrize("kind", PARENT_KINDS)
 def test_parents_exist_and_are_of_the_right_kind(kind: str) -> None:
     for feature in STORE.of_kind(kind):
-        kinds = {f.kind for f in FEATURES if f.name == feature.parent} or {None}
-        assert kinds & PARENT_KINDS[kind], feature
+        kinds: set[str | None] = {f.kind for f in FEATURES if f.name == feature.parent}
+        assert (kinds or {None}) & PARENT_KINDS[kind], feature
         if feature.parent is not None:
             assert feature in STORE.children(feature.parent, kind)
 

@@ -117,8 +117,10 @@ async def test_reasoning_goes_back_unless_that_is_switched_off(server, sum_env):
     earlier = conversation(Message("assistant", "x", reasoning="hm"), Message("user", "go on"))
     await ask(server, sum_env, earlier)
     await ask(server, sum_env, earlier, send_reasoning=False)
-    sent = [body["messages"][2].get("reasoning_content") for body in server.requests]
-    assert sent == ["hm", None]
+    first, second = (body["messages"][2] for body in server.requests)
+    assert (first["reasoning_content"], first["reasoning"]) == ("hm", "hm")
+    assert "reasoning_content" not in second
+    assert "reasoning" not in second
 
 
 async def test_calls_left_in_the_text_are_recovered_and_counted(server, sum_env):
@@ -137,6 +139,14 @@ async def test_a_tagged_call_inside_unfinished_reasoning_is_recovered(server, su
     assert reply.message.reasoning == "I should call it."
     assert reply.message.tool_calls == (ToolCall("multiply", '{"a": 1}'),)
     assert reply.recovered_calls == 1
+
+
+async def test_xml_parameters_keep_their_types_with_compact_schemas(server, sum_env):
+    server.answer = lambda body: say("<function=multiply><parameter=a>3</parameter></function>")
+    sum_env.tools["multiply"].parameters["properties"]["a"] = {"type": "string"}
+    sum_env.compact = True
+    reply = await ask(server, sum_env)
+    assert reply.message.tool_calls == (ToolCall("multiply", '{"a": "3"}'),)
 
 
 async def test_native_calls_are_not_doubled_by_the_text(server, sum_env):
@@ -225,7 +235,7 @@ async def test_an_exhausted_quota_is_not_retried(server, sum_env):
 
 async def test_retries_end(server, sum_env):
     server.faults = [Fault(500) for _ in range(9)]
-    with pytest.raises(PolicyError, match="scripted fault.*after 3 attempts"):
+    with pytest.raises(PolicyError, match=r"scripted fault.*after 3 attempts"):
         await ask(server, sum_env, retries=2)
     assert len(server.requests) == 3
     server.requests.clear()
@@ -261,7 +271,7 @@ async def test_a_slow_answer_times_out_and_is_retried(server, sum_env):
     assert reply.message.content == "<answer>0</answer>"
     assert time.monotonic() - began < 3
     server.delay = 5.0
-    with pytest.raises(PolicyError, match="no answer.*after 1 attempts"):
+    with pytest.raises(PolicyError, match=r"no answer.*after 1 attempts"):
         await ask(server, sum_env, timeout=0.2, retries=0)
 
 
@@ -347,7 +357,7 @@ async def test_check_says_which_key_is_missing(server, monkeypatch):
 
 async def test_check_reports_a_broken_server(server):
     server.models_status = 503
-    with pytest.raises(UserError, match="answers with.*503"):
+    with pytest.raises(UserError, match=r"answers with.*503"):
         await policy(server).check()
 
 
@@ -375,7 +385,7 @@ async def test_check_says_what_to_start(dead_url, tmp_path, monkeypatch):
 async def test_a_dead_endpoint_is_a_policy_error_later(dead_url, sum_env):
     made = make_policy(f"openai:m@{dead_url}", retries=1)
     made.first_wait = 0.01
-    with pytest.raises(PolicyError, match="no answer.*after 2 attempts"):
+    with pytest.raises(PolicyError, match=r"no answer.*after 2 attempts"):
         await made.session(sum_env, sum_env.tasks()[0], 0).act(conversation())
 
 

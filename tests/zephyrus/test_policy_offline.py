@@ -71,7 +71,9 @@ async def test_the_random_policy_is_fixed_by_seed_task_and_repeat(sum_env):
     assert first not in different
 
 
-async def test_random_calls_are_valid_and_random_episodes_are_answered(sum_env):
+@pytest.mark.parametrize("compact", [False, True])
+async def test_random_calls_are_valid_and_random_episodes_are_answered(sum_env, compact):
+    sum_env.compact = compact
     del sum_env.tools["explode"]
     trajectories = [
         await play(sum_env, make_policy("random"), task, seed)
@@ -162,15 +164,13 @@ def test_numbers_stay_within_their_bounds(bounds, low, high):
 async def run(sum_env, tmp_path):
     """A saved run: tasks t0 and t1, two repeats each, and a last line that was cut off."""
     del sum_env.tools["explode"]
-    lines = []
-    for task in ("t0", "t1"):
-        for repeat in range(2):
-            lines.append(
-                (
-                    await play(sum_env, make_policy("random"), sum_env.tasks()[task], 5, repeat)
-                ).to_json()
-            )
-    failed = sum_env.begin(sum_env.tasks()["t2"])
+    policy, tasks = make_policy("random"), sum_env.tasks()
+    lines = [
+        (await play(sum_env, policy, tasks[task], 5, repeat)).to_json()
+        for task in ("t0", "t1")
+        for repeat in range(2)
+    ]
+    failed = sum_env.begin(tasks["t2"])
     failed.fail("the endpoint broke")
     lines += [failed.trajectory.to_json(), lines[0][:50]]
     (tmp_path / "trajectories.jsonl").write_text("\n".join(lines), encoding="utf-8")

@@ -41,6 +41,7 @@ def counts(folder):
 WANTED = {(f"t{i}", 0, repeat) for i in range(120) for repeat in range(2)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_killed_at_random_moments_nothing_is_lost_or_done_twice(tmp_path, seed):
     folder = tmp_path / "r"
@@ -57,6 +58,7 @@ def test_killed_at_random_moments_nothing_is_lost_or_done_twice(tmp_path, seed):
     assert not list(folder.glob("*.part"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_keeps_what_had_finished_and_says_how_to_go_on(tmp_path, times):
     folder = tmp_path / "r"
@@ -105,4 +107,5 @@ asyncio.run(notebook())
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
+    assert 10 <= len(counts(folder)) < 240
     assert f"told: stopped with {len(counts(folder))} rollouts finished" in out

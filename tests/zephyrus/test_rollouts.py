@@ -225,7 +225,9 @@ async def test_a_broken_tool_is_an_error(sum_env, tmp_path):
         def session(self, env, task, seed, repeat=0):
             session = super().session(env, task, seed, repeat)
             if task.id == "t0":
-                session.script = iter([Message("assistant", tool_calls=(ToolCall("explode", "{}"),))])
+                session.script = iter(
+                    [Message("assistant", tool_calls=(ToolCall("explode", "{}"),))]
+                )
             return session
 
     run = await arollout(sum_env, Exploding(), output=tmp_path / "r")
@@ -291,11 +293,17 @@ async def test_the_users_mistake_stops_everything_at_once(sum_env, tmp_path):
 
 
 async def test_cancelling_keeps_what_had_finished(sum_env, tmp_path):
+    class Telling(Driver):
+        def session(self, env, task, seed, repeat=0):
+            session = super().session(env, task, seed, repeat)
+            if len(self.started) == 30:
+                enough.set()
+            return session
+
     env = type(sum_env)(n=100)
-    policy = Driver(delay=0.01)
+    policy, enough = Telling(delay=0.01), asyncio.Event()
     work = asyncio.create_task(arollout(env, policy, concurrency=5, output=tmp_path / "r"))
-    while len(policy.started) < 30:
-        await asyncio.sleep(0.005)
+    await enough.wait()
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work
@@ -384,7 +392,7 @@ async def test_a_disk_that_refuses_stops_the_run(sum_env, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
     try:
-        with pytest.raises(WorkError, match="could not write the run .*File too large"):
+        with pytest.raises(WorkError, match=r"could not write the run .*File too large"):
             await arollout(env, policy, concurrency=4, output=tmp_path / "r")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

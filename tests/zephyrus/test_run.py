@@ -27,8 +27,13 @@ CONFIG = {
 
 
 def made(name="t0", repeat=0, **more):
-    values = {"stop": StopReason.ANSWERED, "rewards": {"score": 1.0, "reward": 0.5}, **more}
-    return Trajectory(Key(name, 0, repeat), [Message("user", "Ça va?\u2028\n")], **values)
+    values = {
+        "messages": [Message("user", "Ça va?\u2028\n")],
+        "stop": StopReason.ANSWERED,
+        "rewards": {"score": 1.0, "reward": 0.5},
+        **more,
+    }
+    return Trajectory(Key(name, 0, repeat), **values)
 
 
 def broken(name, error="boom"):
@@ -191,7 +196,9 @@ def test_a_resume_must_ask_for_the_same(run, config, key):
         st.text(min_size=1, max_size=5),
         st.recursive(
             st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+            lambda inner: (
+                st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+            ),
             max_leaves=5,
         ),
     )
@@ -316,10 +323,10 @@ def test_how_a_run_is_shown(run):
     assert "1 rollouts" in repr(run) and "<td>sum</td>" in run._repr_html_()
 
 
-def test_pandas_comes_in_late():
+def test_heavy_modules_come_in_late():
     code = (
-        "import sys, zephyrus.run, zephyrus.summary;"
-        "print([m for m in ('pandas', 'numpy', 'rich', 'scipy', 'yaml') if m in sys.modules])"
+        "import sys, zephyrus.rollouts;"
+        "print([m for m in ('pandas', 'numpy', 'rich', 'gymnasium', 'openai', 'yaml') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -18,11 +18,11 @@ from zephyrus.trajectory import CallRecord, Key, Trajectory
 unit = st.floats(0, 1)
 
 
-def made(task="t0", score=1.0, repeat=0, template="a", answer_type="numerical", **more):
+def made(name="t0", score=1.0, repeat=0, template="a", answer_type="numerical", **more):
     rewards = {"score": score, "reward": score / 2}
     facts = {"template": template, "answer_type": answer_type}
     values = {"stop": StopReason.ANSWERED, "rewards": rewards, "task": facts, **more}
-    return Trajectory(Key(task, 0, repeat), **values)
+    return Trajectory(Key(name, 0, repeat), **values)
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 5), (1, 1), (3, 7), (62, 125), (125, 125)])

@@ -51,6 +51,7 @@ def climatology(
         order, limit: Of a ranking; highest first and 10 rows by default. A limit also cuts the
             names above or below.
     """
+    text.rows(limit, ranking.ROWS)
     usual = _climatology_of(dataset)
     what = find_variable(variable, forecast.variables, "forecast")
     find_variable(what.name, usual.variables, "climatology")

@@ -115,6 +115,8 @@ class _Query:
 
     def over_time(self, series: NDArray[np.float64]) -> NDArray[np.float64]:
         """Reduce (place, step) to (place,), for every time but "series" and a pooled median."""
+        if self.steps.count == 1:
+            return series[:, 0]
         if self.time in ("mean", "min", "max"):
             stat: Stat = "min" if self.time == "min" else "max" if self.time == "max" else "mean"
         else:

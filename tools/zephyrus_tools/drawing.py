@@ -99,6 +99,7 @@ def _layout(region: Region) -> tuple[Figure, Axes, Axes]:
     width, height = max(width, _SHORT_SIDE), max(height, _SHORT_SIDE)
     whole = max(width + _LEFT + _RIGHT, 0.75 * _LONG_SIDE), height + _TOP + _BOTTOM
     figure = Figure(figsize=whole, dpi=_DPI, facecolor="white")
+    FigureCanvasAgg(figure)
 
     def place(left: float, breadth: float) -> tuple[float, float, float, float]:
         return left / whole[0], _BOTTOM / whole[1], breadth / whole[0], height / whole[1]
@@ -121,9 +122,10 @@ def _layout(region: Region) -> tuple[Figure, Axes, Axes]:
 
 def _png(figure: Figure) -> bytes:
     """The figure as a PNG with a palette: small, and without date or software."""
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    raw = io.BytesIO()
+    figure.savefig(raw, format="raw", dpi=_DPI)
+    size = figure.canvas.get_width_height()
+    picture = Image.frombytes("RGBA", size, raw.getvalue()).convert("RGB")
     picture = picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     out = io.BytesIO()
     picture.save(out, format="PNG", compress_level=6)
@@ -202,9 +204,9 @@ def _fill(
     look: Palette,
 ) -> None:
     masked = np.ma.masked_invalid(values)
-    axes.contourf(
-        lon, lat, masked, levels=look.levels, cmap=look.colours, norm=look.norm, extend=look.extend
-    )
+    # Beyond the region values may exceed the levels: they get the colour of the last class.
+    inside = np.clip(masked, look.levels[0], look.levels[-1])
+    axes.contourf(lon, lat, inside, levels=look.levels, cmap=look.colours, norm=look.norm)
     if look.lines:
         lines = axes.contour(lon, lat, masked, levels=look.levels, colors="#222222", linewidths=0.7)
         axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2)
@@ -214,7 +216,7 @@ def _draw_bar(figure: Figure, bar: Axes, look: Palette, units: str) -> None:
     from matplotlib.cm import ScalarMappable
 
     colours = ScalarMappable(look.norm, look.colours)
-    drawn = Colorbar(bar, colours, extend=look.extend, spacing="uniform", ticks=look.levels)
+    drawn = Colorbar(bar, colours, spacing="uniform", ticks=look.levels.tolist())
     drawn.ax.set_yticklabels([f"{level:g}" for level in look.levels])
     drawn.ax.tick_params(labelsize=8, length=2, width=0.6)
     bar.set_title(units, fontsize=8.5, pad=5)

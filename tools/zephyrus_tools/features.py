@@ -29,20 +29,19 @@ def features(
     """
     most = text.rows(limit, _NAMES)
     store = dataset.features
-    wanted, kind, parent = places.given(query), places.given(kind), places.given(parent)
-    if wanted:
-        return _search(store, wanted, kind, parent, most)
-    if kind:
-        found = places.of_kind(store, kind, parent)
-        within = f" in {found[0].parent}" if parent else ""
+    name, sort, owner = map(places.given, (query, kind, parent))
+    if name:
+        return _search(store, name, sort, owner, most)
+    if sort:
+        found = places.of_kind(store, sort, owner)
+        within = f" in {found[0].parent}" if owner else ""
         listed = text.names([feature.name for feature in found[:most]])
         return f"{found[0].kind} features{within} ({_counted(most, len(found))}): {listed}"
-    if parent:
-        children = _children(store, parent)
+    if owner:
+        children = _children(store, owner)
         listed = text.names([places.label(child) for child in children[:most]])
-        within = children[0].parent
-        return f"Features in {within} ({_counted(most, len(children))}): {listed}"
-    kinds = ", ".join(f"{kind} ({count})" for kind, count in store.kinds().items())
+        return f"Features in {children[0].parent} ({_counted(most, len(children))}): {listed}"
+    kinds = ", ".join(f"{each} ({count})" for each, count in store.kinds().items())
     return f"{len(store)} features. Kinds: {kinds}. Give query, kind or parent."
 
 

@@ -39,14 +39,12 @@ class Palette:
         levels: Edges of the colour classes in display units, ascending.
         colours: The colour map over the classes.
         norm: Turns values into classes.
-        extend: Which ends of the colour bar are open: "neither", "max".
         lines: Whether labelled contour lines are drawn at the levels.
     """
 
     levels: NDArray[np.float64]
     colours: Colormap
     norm: BoundaryNorm
-    extend: str
     lines: bool
 
 
@@ -54,7 +52,8 @@ def palette(name: str, values: NDArray[np.float64]) -> Palette:
     """Choose colours for a variable and the values shown (display units, at least one finite)."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if name == "total_precipitation_6hr":
-        levels = np.array([0.0, *_RAIN])
+        more = [100.0 * np.ceil(high / 100.0)] if high > _RAIN[-1] else []
+        levels = np.array([0.0, *_RAIN, *more])
         return _palette(levels[: max(5, int(np.searchsorted(levels, high)) + 1)], _WHITE_TO_BLUE)
     if name == "total_cloud_cover":
         return _palette(np.arange(0.0, 101.0, 10.0), _BLUE_SKY)
@@ -73,16 +72,13 @@ def _levels(low: float, high: float) -> NDArray[np.float64]:
     if high - low < 1e-6 * max(abs(low), abs(high), 1.0):
         low, high = low - 1.0, high + 1.0  # a flat field
     steps = [1, 2, 2.5, 4, 5, 10]
-    levels: NDArray[np.float64] = MaxNLocator(_CLASSES, steps=steps).tick_values(low, high)
-    return levels
+    return np.array(MaxNLocator(_CLASSES, steps=steps).tick_values(low, high))
 
 
-def _palette(
-    levels: NDArray[np.float64], colours: Colormap, *, lines: bool = False, extend: str = "neither"
-) -> Palette:
+def _palette(levels: NDArray[np.float64], colours: Colormap, *, lines: bool = False) -> Palette:
     classes = levels.size - 1
     listed = colours.resampled(classes) if classes > 1 else colours
-    return Palette(levels, listed, BoundaryNorm(levels, listed.N), extend, lines)
+    return Palette(levels, listed, BoundaryNorm(levels, listed.N), lines)
 
 
 def _around_zero(levels: NDArray[np.float64], colours: Colormap) -> Palette:
@@ -97,4 +93,4 @@ def _around_zero(levels: NDArray[np.float64], colours: Colormap) -> Palette:
         where = 0.5 + 0.5 * middles / max(-least, most)
     chosen = colours(where)
     listed = LinearSegmentedColormap.from_list(colours.name, chosen, N=len(chosen))
-    return Palette(levels, listed, BoundaryNorm(levels, listed.N), "neither", False)
+    return Palette(levels, listed, BoundaryNorm(levels, listed.N), False)

@@ -35,7 +35,8 @@ def step_of_extreme(series: NDArray[np.float64], extreme: Extreme) -> NDArray[np
     """Return the first step at which each row of (place, step) has its extreme: (place,)."""
     worst = -np.inf if extreme == "max" else np.inf
     filled = np.where(np.isnan(series), worst, series)
-    return filled.argmax(axis=1) if extreme == "max" else filled.argmin(axis=1)
+    result: NDArray[np.intp] = (np.argmax if extreme == "max" else np.argmin)(filled, axis=1)
+    return result
 
 
 def pooled_median(values: NDArray[np.float32], zone: Zone) -> float:

@@ -191,16 +191,27 @@ def rollout(  # one parameter per option
 @group.command()
 @RUN
 @click.option("--task", "task_id", help="Show this task's rollout in full.")
+@click.option("--first", is_flag=True, help="Show the first rollout in full.")
 @click.option("--repeat", default=0, show_default=True, help="Which of its repeats.")
 @click.option("--worst", is_flag=True, help="List the worst rollouts first.")
 @click.option("-n", "n", default=12, show_default=True, help="How many rollouts to list.")
 @JSON
-def show(run: Path, task_id: str | None, repeat: int, worst: bool, n: int, as_json: bool) -> None:
+def show(
+    run: Path,
+    task_id: str | None,
+    first: bool,
+    repeat: int,
+    worst: bool,
+    n: int,
+    as_json: bool,
+) -> None:
     """A run's scores and rollouts; with --task, one rollout turn by turn."""
     from zephyrus.run import Run
     from zephyrus.view.terminal import print_listing, print_trajectory
 
     opened = Run.open(run)
+    if first and task_id is None:
+        task_id = next((t.key.task for t in opened), None)
     if task_id is None:
         _print_summary(opened, as_json)
         if not as_json:

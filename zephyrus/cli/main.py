@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.metadata
 import sys
+from collections.abc import Mapping
 from typing import NoReturn
 
 import click
@@ -15,26 +18,41 @@ _GROUPS = {
     "env": "List environments, build question banks, roll policies out, read and rescore runs.",
     "tools": "List the tools that an agent can call, and call one yourself.",
     "policy": "List the named policies, and serve one with vLLM.",
-    "data": "List the datasets that tools and questions are made from.",
 }
 
 
 class _LazyGroups(click.Group):
-    """Knows the groups' names and one-line helps; imports a group only when it is used."""
+    """Knows the groups' names and one-line helps; imports a group only when it is used.
+
+    Further groups come through entry points of the group ``zephyrus.commands``.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_GROUPS)
+        return [*_GROUPS, *_plugins()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _GROUPS:
+        command: click.Command
+        if cmd_name in _GROUPS:
+            command = importlib.import_module(f"zephyrus.cli.{cmd_name}").group
+        elif cmd_name in _plugins():
+            command = _plugins()[cmd_name].load()
+        else:
             return None
-        module = importlib.import_module(f"zephyrus.cli.{cmd_name}")
-        command: click.Command = module.group
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = list(_GROUPS.items())
+        for name, point in _plugins().items():
+            rows.append((name, point.load().get_short_help_str(80)))
         with formatter.section("Commands"):
-            formatter.write_dl(list(_GROUPS.items()))
+            formatter.write_dl(rows)
+
+
+@functools.cache
+def _plugins() -> Mapping[str, importlib.metadata.EntryPoint]:
+    return {
+        point.name: point for point in importlib.metadata.entry_points(group="zephyrus.commands")
+    }
 
 
 @click.group(

@@ -65,7 +65,8 @@ class EndpointPolicy(Policy):
 
     def session(self, env: ToolEnv, task: Task, seed: int, repeat: int = 0) -> Session:
         """Start a conversation; see `Policy.session`."""
-        return _EndpointSession(self, env.tool_schemas(), task, seed, repeat)
+        full = [tool.to_openai() for tool in env.tools.values()]
+        return EndpointSession(self, env.tool_schemas(), task, seed, repeat, full)
 
     def describe(self) -> dict[str, Any]:
         """See `Policy.describe`. Neither the API key nor a password in the address is in it."""
@@ -195,7 +196,9 @@ class EndpointPolicy(Policy):
         return "start the server, or correct the address (it usually ends in /v1)"
 
 
-class _EndpointSession:
+class EndpointSession:
+    """One conversation; it keeps nothing between turns but what its seeds are made from."""
+
     def __init__(
         self,
         policy: EndpointPolicy,
@@ -203,14 +206,28 @@ class _EndpointSession:
         task: Task,
         seed: int,
         repeat: int,
+        full_schemas: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
+        """Prepare; `EndpointPolicy.session` is the usual way here.
+
+        Args:
+            policy: Where to ask.
+            schemas: The tools to offer.
+            task: The task, for the seed.
+            seed: The run's seed.
+            repeat: Which rollout of the task this is.
+            full_schemas: The tools with the types of their arguments, if ``schemas`` are the
+                compact ones: calls written as XML need them to be read.
+        """
         self._policy = policy
         self._schemas = schemas
+        self._full_schemas = schemas if full_schemas is None else full_schemas
         self._task = task
         self._seed = seed
         self._repeat = repeat
 
     async def act(self, messages: Sequence[Message]) -> Reply:
+        """Ask for the next message; see `Session.act`."""
         entry = self._policy.entry
         seed = None
         if entry.sampling.seeded:
@@ -219,7 +236,7 @@ class _EndpointSession:
         began = time.monotonic()
         data = await self._policy.complete(request_body(entry, messages, self._schemas, seed))
         try:
-            return read_reply(data, self._schemas, time.monotonic() - began)
+            return read_reply(data, self._full_schemas, time.monotonic() - began)
         except ValueError as error:
             raise PolicyError(f"{self._policy.address}: {error}") from None
 

@@ -47,10 +47,10 @@ class _RandomSession:
         self._env = env
         self._task = task
         self._rng = rng
-        self._schemas = env.tool_schemas()
+        self._tools = list(env.tools.values())  # not the schemas: compact ones have no types
         self._words = _words(task.prompt)
         # One turn is left for the answer, so that a random episode is answered, not truncated.
-        turns = min(MAX_CALL_TURNS, env.limits.turns - 1) if self._schemas else 0
+        turns = min(MAX_CALL_TURNS, env.limits.turns - 1) if self._tools else 0
         self._call_turns = int(rng.integers(1, turns + 1)) if turns > 0 else 0
 
     async def act(self, messages: Sequence[Message]) -> Reply:
@@ -62,9 +62,9 @@ class _RandomSession:
         return Reply(Message("assistant", tool_calls=calls), finish_reason="tool_calls")
 
     def _call(self) -> ToolCall:
-        function = self._schemas[int(self._rng.integers(len(self._schemas)))]["function"]
-        arguments = sample(function["parameters"], self._rng, self._words)
-        return ToolCall(function["name"], json.dumps(arguments, ensure_ascii=False))
+        tool = self._tools[int(self._rng.integers(len(self._tools)))]
+        arguments = sample(tool.parameters, self._rng, self._words)
+        return ToolCall(tool.name, json.dumps(arguments, ensure_ascii=False))
 
 
 def sample(

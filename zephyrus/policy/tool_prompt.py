@@ -38,7 +38,9 @@ def describe_tools(schemas: Sequence[Mapping[str, Any]]) -> str:
             f"{name}{'' if name in required else '?'}: {_type(name, part, shared)}"
             for name, part in parameters.get("properties", {}).items()
         )
-        lines.append(f"{function['name']}({arguments}) {function.get('description', '')}".strip())
+        # A compact schema has no arguments of its own: its description names them.
+        head = f"{function['name']}({arguments})" if arguments else f"{function['name']}:"
+        lines.append(f"{head} {function.get('description', '')}".strip())
     lines += [f"{name}: {values}" for values, name in shared.items()]
     return "\n".join(lines)
 

@@ -54,7 +54,7 @@ def read_reply(data: Any, schemas: Sequence[Mapping[str, Any]], seconds: float) 
 
     Args:
         data: The decoded response.
-        schemas: The tools of the request.
+        schemas: The tools, with the types of their arguments.
         seconds: Wall-clock time of the call.
 
     Raises:
@@ -95,6 +95,10 @@ def read_reply(data: Any, schemas: Sequence[Mapping[str, Any]], seconds: float) 
 
 def _sent(message: Message, entry: PolicyEntry) -> dict[str, Any]:
     data = message.to_openai(vision=entry.vision, reasoning=entry.send_reasoning)
+    if "reasoning_content" in data:
+        # vLLM reads "reasoning" alone from earlier turns (vllm-project/vllm#38488), llama.cpp and
+        # DeepSeek "reasoning_content"; each ignores the other.
+        data["reasoning"] = data["reasoning_content"]
     for call in data.get("tool_calls", ()):
         # Servers put earlier calls through json.loads and a template that wants an object: vLLM
         # answers malformed arguments with an error, which would end the episode for good.

@@ -68,7 +68,7 @@ class Scene:
         return np.asarray(variable.to_display(zonal_table(cells[:, None], zones)[:, 0]))
 
     def over(self, feature: Feature) -> str:
-        """ "over Kenya", with the kind if the name is ambiguous."""
+        """Say "over Kenya", with the kind if the name is ambiguous."""
         return over(feature, ambiguous=is_ambiguous(self.dataset, feature))
 
     def hour(self, rng: random.Random) -> int:

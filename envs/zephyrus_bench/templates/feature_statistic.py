@@ -68,7 +68,9 @@ def pooled(scene: Scene, variable: Variable, feature: Feature, statistic: Stat) 
     """A statistic over the cells and steps of a feature together, in display units."""
     if statistic != "median":
         series = scene.series(variable, feature, statistic)
-        return float({"mean": series.mean, "min": series.min, "max": series.max}[statistic]())
+        if statistic == "mean":
+            return float(series.mean())
+        return float(series.min() if statistic == "min" else series.max())
     zone = scene.dataset.zones.weights(feature)
     values = scene.forecast.cells(variable.name)[zone.cells]
     every = Zone(np.arange(values.size), np.repeat(zone.weights, values.shape[1]), False)

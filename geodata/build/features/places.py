@@ -150,10 +150,9 @@ def outlines(
                 raise ValueError(f"The outline of {name} lies wholly on the wrong side.")
             parent = entry.get("parent") if side is coast["water"] else homes.home(shape)
             places.append(Place(name, kind, parent, "outline", shape))
-    drawn_names = {place.name for place in places}
-    wholes = {p.parent for p in places if p.kind == "ocean" and p.parent not in drawn_names}
+    wholes = {p.parent for p in places if p.kind == "ocean" and p.parent is not None}
     # The Atlantic and the Pacific are not drawn: they are their northern and southern halves.
-    for whole in sorted(wholes - {None}):
+    for whole in sorted(wholes):
         halves = [place.geometry for place in places if place.parent == whole]
         places.append(Place(whole, "ocean", None, "outline", union(halves)))
     return places
@@ -202,7 +201,7 @@ def _with_states(names: list[str], countries: list[str], states: list[Any]) -> l
     ]
 
 
-def _chosen(sources: Sources, rules: dict[str, Any]) -> pd.DataFrame:
+def _chosen(sources: Sources, rules: dict[str, Any]) -> geopandas.GeoDataFrame:
     """The populated places that become features, without Natural Earth's double entries."""
     rows = geopandas.read_file(sources.populated_places, encoding="cp1252")
     place = list(zip(rows.nameascii, rows.adm0name, strict=True))

@@ -1,0 +1,158 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("numpy", "xarray", "openai", "torch", "gymnasium", "pandas", "pydantic", "aiohttp")
+
+
+def zephyrus(*arguments: str, cwd=None, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "zephyrus", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=300,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["env", "--help"], ["data", "--help"], ["env", "rollout", "--help"]]
+)
+def test_help_imports_nothing_heavy(arguments):
+    code = (
+        "import sys\n"
+        f"sys.argv = ['zephyrus', *{arguments!r}]\n"
+        "from zephyrus.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit as stop:\n    assert stop.code == 0, stop.code\n"
+        f"print('HEAVY', [name for name in {HEAVY!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Usage: zephyrus" in done.stdout
+    assert done.stdout.rstrip().endswith("HEAVY []")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["env", "rollout", "--policy", "scriptd"], "scripted"),
+        (["env", "rollout", "--env", "benchh"], "bench"),
+        (["env", "rollout", "--split", "training"], "train"),
+        (["env", "rollout", "-n", "0"], "-n"),
+        (["env", "rollout", "-n", "100000"], "repeats"),
+        (["env", "rollout", "--tools", "nowhere.py"], "no file nowhere.py"),
+        (["env", "rollout", "--dataset", "moon"], "moon"),
+        (["env", "show", "nowhere"], "no run at nowhere"),
+        (["env", "rescore", "nowhere"], "no run at nowhere"),
+        (["tools", "call", "datset"], "dataset"),
+        (["policy", "serve", "qwen"], "qwen"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_commands_exit_2_with_one_sentence(arguments, says, tmp_path):
+    done = zephyrus(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_dead_endpoint_is_one_sentence_before_any_work(tmp_path):
+    done = zephyrus(
+        "env", "rollout", "--policy", "openai:m@http://127.0.0.1:9/v1", "-n", "2", cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "http://127.0.0.1:9/v1" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 3
+
+
+def test_rollout_show_rescore_replay(tmp_path):
+    done = zephyrus("env", "rollout", "-n", "16", "--output", "run", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["accuracy"] == 1.0
+    assert summary["rewards"]["reward"] == 1.0
+    assert {p.name for p in (tmp_path / "run").iterdir()} >= {
+        "config.yaml",
+        "trajectories.jsonl",
+        "summary.json",
+    }
+    lines = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
+    assert len(lines) == 16
+
+    again = zephyrus("env", "rollout", "-n", "16", "--output", "run", "--json", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines() == lines
+
+    other = zephyrus("env", "rollout", "-n", "16", "--seed", "1", "--output", "run", cwd=tmp_path)
+    assert other.returncode == 2
+    assert "seed" in other.stderr
+
+    shown = zephyrus("env", "show", "run", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    task = json.loads(lines[0])["key"][0]
+    one = zephyrus("env", "show", "run", "--task", task, cwd=tmp_path)
+    assert one.returncode == 0, one.stderr
+    assert "verdict" in one.stdout
+    assert "<answer>" in one.stdout
+    first = zephyrus("env", "show", "run", "--first", cwd=tmp_path)
+    assert first.stdout == one.stdout
+
+    rescored = zephyrus("env", "rescore", "run", "--json", cwd=tmp_path)
+    assert rescored.returncode == 0, rescored.stderr
+    assert json.loads(rescored.stdout)["accuracy"] == 1.0
+
+    replayed = zephyrus(
+        "env", "rollout", "--policy", "replay:run", "-n", "16", "--output", "r2", "--json",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert replayed.returncode == 0, replayed.stderr
+    assert json.loads(replayed.stdout)["accuracy"] == 1.0
+
+
+def test_random_scores_low(tmp_path):
+    done = zephyrus("env", "rollout", "--policy", "random", "-n", "64", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["accuracy"] < 0.15
+
+
+def test_tools_list_and_call(tmp_path):
+    listed = zephyrus("tools", "list", "--json")
+    names = [tool["function"]["name"] for tool in json.loads(listed.stdout)]
+    assert {"features", "dataset", "climatology", "map"} <= set(names)
+    called = zephyrus(
+        "tools", "call", "dataset", '{"variable": "2m_temperature", "feature": "Kenya"}'
+    )
+    assert called.returncode == 0, called.stderr
+    assert "°C" in called.stdout
+    drawn = zephyrus(
+        "tools", "call", "map", '{"variable": "10m_wind_speed", "hour": 48, "feature": "Japan"}',
+        "--output", "map.png", cwd=tmp_path,
+    )  # fmt: skip
+    assert drawn.returncode == 0, drawn.stderr
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+    refused = zephyrus(
+        "tools", "call", "dataset", '{"variable": "2m_temperature", "feature": "Kenia"}'
+    )
+    assert refused.returncode == 1
+    assert "Kenya" in refused.stdout
+
+
+def test_describe_and_data_and_build_bank(tmp_path):
+    described = zephyrus("env", "describe", "bench", "--json")
+    assert described.returncode == 0, described.stderr
+    assert json.loads(described.stdout)["splits"]["validation"] == 125
+    listed = json.loads(zephyrus("data", "list", "--json").stdout)
+    assert listed[0]["name"] == "demo"
+    assert "simulated" in listed[0]["label"]
+    assert len(listed[0]["forecasts"]) >= 3
+
+
+def test_serve_says_how_to_get_vllm_or_prints_the_command():
+    done = zephyrus("policy", "serve", "qwen3.5-4b", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "Qwen/Qwen3.5-4B" in done.stdout
+    assert "--tool-call-parser" in done.stdout

@@ -1,0 +1,87 @@
+"""Everything the README shows is run: console blocks (with their output) and Python blocks.
+
+In a console block, lines beginning with ``$`` are commands; the lines after them are their output,
+in which a line ``...`` stands for any lines and ``…`` within a line for any text. A block after
+``<!-- not run: REASON -->`` is left out.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"(<!-- not run: [^\n]+-->\n)?```(console|python)\n(.*?)```", re.S)
+BLOCKS = [(m[2], m[3]) for m in BLOCK.finditer(README) if not m[1]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("readme")
+    (path / "examples").symlink_to(ROOT / "examples")
+    return path
+
+
+def run(command, folder):
+    environment = {
+        **os.environ,
+        "COLUMNS": "100",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    return subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=environment,
+    )
+
+
+def matches(shown, actual):
+    pattern = ""
+    for line in shown.strip("\n").splitlines():
+        if line.strip() == "...":
+            pattern += r"(?:[^\n]*\n)*?"
+        else:
+            pattern += (
+                r"\s*"
+                + r".*".join(
+                    r"\s+".join(map(re.escape, part.split())) or ""
+                    for part in line.strip().split("…")
+                )
+                + r"\s*\n"
+            )
+    return re.search(pattern, actual.rstrip() + "\n\n")
+
+
+def test_readme_shows_something():
+    assert sum(kind == "console" for kind, _ in BLOCKS) >= 3
+    assert sum(kind == "python" for kind, _ in BLOCKS) >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_block(number, folder):
+    kind, text = BLOCKS[number]
+    if kind == "python":
+        done = subprocess.run(
+            [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, timeout=600
+        )
+        assert done.returncode == 0, done.stderr
+        return
+    for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
+        command, _, shown = part.replace("\\\n", "").partition("\n")
+        assert shlex.split(command)
+        done = run(command, folder)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        if shown.strip():
+            assert matches(shown, done.stdout), (
+                f"{command}\n--- shown\n{shown}\n--- printed\n{done.stdout}"
+            )

@@ -1,0 +1,184 @@
+import re
+
+import numpy as np
+import pytest
+import tools_oracle as oracle
+
+from zephyrus_geodata import Dataset, Forecast, variable
+from zephyrus_tools.climatology import climatology
+
+STATISTICS = ("p5", "p10", "p25", "p50", "p75", "p90", "p95", "mean", "std")
+
+
+@pytest.fixture(scope="module")
+def usual(analytic):
+    """The area mean of a statistic over a country, in SI units, by the oracle's weights."""
+
+    def of(name, quantity, statistic, month):
+        cells, masses = oracle.weights(analytic.features.get(name).geometry, analytic.grid)
+        values = analytic.climatology.cells(quantity, statistic, month)[cells].astype(float)
+        return (values * masses).sum() / masses.sum()
+
+    return of
+
+
+def read(line, units):
+    found = re.search(rf": (-?\d+\.(\d+)) {re.escape(units)}$", line)
+    assert found, line
+    return float(found[1]), 0.5001 * 10.0 ** -len(found[2])
+
+
+@pytest.mark.parametrize("quantity", ["2m_temperature", "mean_sea_level_pressure"])
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("month", [1, 7])
+def test_a_statistic_of_a_month(text, usual, quantity, statistic, month):
+    v = variable(quantity)
+    answer = text(
+        "climatology", variable=quantity, feature="Brazil", statistic=statistic, month=month
+    )
+    assert (
+        f"climatological {['January', 'July'][month > 1]} {statistic}, mean over Brazil" in answer
+    )
+    shown, half = read(answer, v.display_units)
+    number = usual("Brazil", quantity, statistic, month)
+    # A standard deviation is a difference: 4 K are 4 °C, not -269 °C.
+    expected = number * v.scale + (0.0 if statistic == "std" else v.offset)
+    assert shown == pytest.approx(expected, abs=half + 1e-4)
+
+
+def test_the_month_is_that_of_the_valid_time_or_the_initial_time(text, analytic, inline):
+    ask = {"variable": "2m_temperature", "feature": "Brazil"}
+    assert "January mean" in text("climatology", **ask)
+    assert text("climatology", **ask, hour=24, month=1) == text("climatology", **ask, hour=24)
+    late = analytic.forecast("2001-07-15")
+    made = Forecast(
+        "late", "a", np.datetime64("2001-07-30"), late.lead_hours, late.grid,
+        {"2m_temperature": lambda: late.cells("2m_temperature")},
+    )  # fmt: skip
+    world = {Dataset: analytic, Forecast: made}
+    call = '{"variable": "2m_temperature", "feature": "Brazil", "hour": %d}'
+    assert "July mean" in inline(climatology, call % 42, world).text
+    assert "August mean" in inline(climatology, call % 48, world).text
+
+
+@pytest.mark.parametrize("statistic", ["mean", "p90"])
+def test_departure(text, analytic, forecast, usual, statistic):
+    ask = {"variable": "2m_temperature", "statistic": statistic, "hour": 24}
+    answer = text("climatology", **ask, feature="Brazil", compare="departure")
+    assert f"forecast minus climatological January {statistic}, mean over Brazil" in answer
+    cells, masses = oracle.weights(analytic.features.get("Brazil").geometry, analytic.grid)
+    now = forecast.cells("2m_temperature")[cells, 3].astype(float)
+    expected = (now * masses).sum() / masses.sum()
+    expected -= usual("Brazil", "2m_temperature", statistic, 1)
+    shown, half = read(answer, "°C")
+    assert shown == pytest.approx(expected, abs=half + 1e-4)
+
+
+def departures(analytic, forecast, statistic, step):
+    """Forecast minus climatology of every African country, from the dataset's own zones."""
+    table = {}
+    for feature in analytic.features.of_kind("country", "Africa"):
+        zone = analytic.zones.weights(feature)
+        now = forecast.cells("2m_temperature")[zone.cells, step].astype(float)
+        then = analytic.climatology.cells("2m_temperature", statistic, 1)[zone.cells].astype(float)
+        table[feature.name] = ((now - then) * zone.weights).sum() / zone.weights.sum()
+    return table
+
+
+@pytest.mark.parametrize("compare", ["above", "below"])
+@pytest.mark.parametrize(("statistic", "hour"), [("p50", 24), ("p90", 216), ("p10", 120)])
+def test_features_above_or_below(text, analytic, forecast, compare, statistic, hour):
+    table = departures(analytic, forecast, statistic, hour // 6 - 1)
+    sign = 1.0 if compare == "above" else -1.0
+    expected = sorted((n for n in table if sign * table[n] > 0), key=lambda n: -sign * table[n])
+    answer = text(
+        "climatology",
+        variable="2m_temperature",
+        kind="country",
+        parent="Africa",
+        statistic=statistic,
+        hour=hour,
+        compare=compare,
+    )
+    line = answer.splitlines()[1]
+    names = ", ".join(expected) or "none"
+    assert line == f"{len(expected)} of {len(table)} {compare} {statistic}: {names}"
+
+
+def test_names_are_cut_by_the_limit_and_it_is_said(text):
+    ask = {"variable": "2m_temperature", "kind": "country", "parent": "Africa", "hour": 216}
+    every = text("climatology", **ask, compare="above", statistic="p50").splitlines()[1]
+    total = int(every.split()[0])
+    assert total > 2
+    cut = text("climatology", **ask, compare="above", statistic="p50", limit=2).splitlines()[1]
+    assert f"{total} of 58 above p50 (2 of {total} shown; raise limit or give a parent): " in cut
+    assert cut.split(": ")[1].split(", ") == every.split(": ")[1].split(", ")[:2]
+
+
+def test_one_feature_shows_both_numbers(text):
+    answer = text(
+        "climatology",
+        variable="2m_temperature",
+        feature="Kenya",
+        statistic="p95",
+        hour=24,
+        compare="below",
+    ).splitlines()
+    assert re.fullmatch(
+        r"2 m temperature .*, mean over Kenya \(country\), at 24 h .*: \S+ °C", answer[0]
+    )
+    assert re.fullmatch(r"January p95: \S+ °C", answer[1])
+    assert answer[2] == "1 of 1 below p95: Kenya"
+
+
+def test_a_ranking_of_departures(text, analytic, forecast):
+    table = departures(analytic, forecast, "mean", 3)
+    lowest = sorted(table, key=table.get)[:3]
+    answer = text(
+        "climatology",
+        variable="2m_temperature",
+        kind="country",
+        parent="Africa",
+        hour=24,
+        compare="departure",
+        order="lowest",
+        limit=3,
+    )
+    rows = re.findall(r"^\d\. (.*): (\S+) °C$", answer, re.MULTILINE)
+    assert [name for name, _ in rows] == lowest
+    for name, number in rows:
+        assert float(number) == pytest.approx(table[name], abs=6e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"compare": "above"}, "compare needs hour"),
+        ({"compare": "above", "hour": 24, "statistic": "std"}, "'std' is a spread"),
+        ({"compare": "departure", "hour": 24, "statistic": "std"}, "'std' is a spread"),
+        ({"hour": 25}, "nearest: 24 or 30"),
+        ({"month": 13}, "month must be 1 (January) to 12 (December), not 13"),
+        ({"month": 0}, "month must be 1"),
+        ({"month": 3, "hour": 24}, "month=3 contradicts hour"),
+        ({"order": "lowest"}, "order ranks the features of a kind"),
+        ({"order": "lowest", "compare": "departure", "hour": 24}, "order ranks the features"),
+        ({"order": "lowest", "compare": "above", "hour": 24}, "leave order out"),
+        ({"limit": 0}, "limit must be 1 to 60"),
+    ],
+)
+def test_a_wrong_call_is_refused_with_how_to_mend_it(refusal, arguments, message):
+    ask = {"variable": "2m_temperature", "feature": "Kenya", **arguments}
+    assert message in refusal("climatology", **ask)
+
+
+def test_an_unknown_statistic_is_answered_with_the_known(call):
+    result = call("climatology", variable="2m_temperature", feature="Kenya", statistic="p99")
+    assert result.error == "invalid_arguments"
+    assert "'p90'" in result.text
+
+
+def test_without_a_climatology(analytic, forecast, inline):
+    world = {Dataset: Dataset("bare", {"a": lambda: forecast}), Forecast: forecast}
+    result = inline(climatology, '{"variable": "2m_temperature", "feature": "Kenya"}', world)
+    assert result.error == "tool_error"
+    assert "this dataset has no climatology" in result.text
