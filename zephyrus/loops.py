@@ -16,9 +16,7 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
 
     Ctrl-C cancels the work, waits until it has tidied up, and raises KeyboardInterrupt.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _loop_runs():
         return asyncio.run(work)
 
     cancels: list[Callable[[], object]] = []
@@ -40,3 +38,11 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
             for cancel in cancels:
                 cancel()
             raise
+
+
+def _loop_runs() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -116,6 +116,8 @@ class Message:
     def from_openai(cls, data: Mapping[str, Any]) -> Message:
         """Read a chat message; images come back from their data URLs."""
         content, images = _content(data.get("content"))
+        for index, alt in enumerate(data.get("image_alts") or ()):
+            images = (*images[:index], replace(images[index], alt=alt), *images[index + 1 :])
         return cls(
             role=data["role"],
             content=content,

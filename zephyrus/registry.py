@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib.metadata
+import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,14 @@ def make(env: str, **options: Any) -> ToolEnv:
     """
     name = env.removeprefix("zephyrus/").removesuffix("-v0")
     name = name.lower() if name != env else name
-    made: ToolEnv = get("envs", name)(**options)
+    factory = get("envs", name)
+    known = inspect.signature(factory).parameters
+    for option in options:
+        if option not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+            raise UserError(
+                f"the environment {name!r} has no option {option!r}; it has {', '.join(known)}"
+            )
+    made: ToolEnv = factory(**options)
     return made
 
 

@@ -82,7 +82,7 @@ class Trajectory:
         """One line of ``trajectories.jsonl``. Images are kept as data URLs."""
         data = asdict(self)
         data["key"] = list(self.key)
-        data["messages"] = [message.to_openai() for message in self.messages]
+        data["messages"] = [_to_stored(message) for message in self.messages]
         return json.dumps(data, ensure_ascii=False)
 
     @classmethod
@@ -106,3 +106,11 @@ class Trajectory:
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not a trajectory: {error}") from error
+
+
+def _to_stored(message: Message) -> dict[str, Any]:
+    """The chat message, and beside it what its pictures show (an endpoint is not sent that)."""
+    stored = message.to_openai()
+    if message.images:
+        stored["image_alts"] = [image.alt for image in message.images]
+    return stored

@@ -12,6 +12,14 @@ import click
 from zephyrus.errors import UserError
 
 RUN = click.argument("run", type=click.Path(file_okay=False, path_type=Path))
+OPTION = click.option(
+    "-o",
+    "--option",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the environment, e.g. turn_cost=0.05; may be repeated.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 
 
@@ -140,6 +148,7 @@ def build_bank(
 @click.option("--max-turns", default=10, show_default=True, type=click.IntRange(min=1))
 @click.option("--max-calls", default=24, show_default=True, type=click.IntRange(min=1))
 @click.option("--max-seconds", type=float, help="Wall-clock time of one episode.")
+@OPTION
 @JSON
 def rollout(  # one parameter per option
     env_name: str,
@@ -160,6 +169,7 @@ def rollout(  # one parameter per option
     max_turns: int,
     max_calls: int,
     max_seconds: float | None,
+    pairs: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Let a policy work on tasks, score it, and keep everything in a run folder.
@@ -180,7 +190,7 @@ def rollout(  # one parameter per option
     options: dict[str, Any] = {"split": split, "tools": tools, "limits": limits, "compact": compact}
     if bank is not None:
         options["bank"] = bank
-    env = registry.make(env_name, dataset=dataset, **options)
+    env = registry.make(env_name, dataset=dataset, **options | _options(pairs))
     given = {"temperature": temperature, "max_tokens": max_tokens, "base_url": base_url}
     policy = make_policy(policy_spec, **{k: v for k, v in given.items() if v is not None})
     folder = output or Path("runs") / _run_name(env_name, policy_spec)
@@ -233,19 +243,24 @@ def show(
 @group.command()
 @RUN
 @click.option("--bank", type=click.Path(dir_okay=False, path_type=Path), help="The bank, if moved.")
+@OPTION
 @JSON
-def rescore(run: Path, bank: Path | None, as_json: bool) -> None:
-    """Score a saved run again with today's verifiers and rewards, without the policy."""
+def rescore(run: Path, bank: Path | None, pairs: tuple[str, ...], as_json: bool) -> None:
+    """Score a saved run again with today's verifiers and rewards, without the policy.
+
+    With other reward options, for instance: -o turn_cost=0.05 -o free_turns=4
+    """
     from zephyrus import registry
     from zephyrus.rollouts import rescore as again
     from zephyrus.run import Run
 
     opened = Run.open(run)
-    options = dict(opened.config["env"])
-    name = options.pop("name")
+    known = dict(opened.config["env"])
+    name = known.pop("name")
+    options = {k: v for k, v in known.items() if k not in ("tools", "prompt_sha256")}
     if bank is not None:
         options["bank"] = bank
-    again(opened, registry.make(name, **options))
+    again(opened, registry.make(name, **options | _options(pairs)))
     _print_summary(opened, as_json)
 
 
@@ -255,10 +270,22 @@ def _print_summary(run: Any, as_json: bool) -> None:
     from zephyrus.summary import render
 
     if as_json:
-        click.echo(json.dumps(run.summary(), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(run.summary, indent=1, ensure_ascii=False))
     else:
-        Console().print(render(run.summary()))
+        Console().print(render(run.summary))
         click.echo(f"run: {run.path}")
+
+
+def _options(pairs: tuple[str, ...]) -> dict[str, Any]:
+    import yaml
+
+    options = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not (key and equals):
+            raise UserError(f"-o takes KEY=VALUE, not {pair!r}")
+        options[key] = yaml.safe_load(value)
+    return options
 
 
 def _run_name(env: str, policy: str) -> str:

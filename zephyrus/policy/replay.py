@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zephyrus.errors import PolicyError, UserError
+from zephyrus.limits import StopReason
 from zephyrus.messages import Message, Reply
-from zephyrus.policy.base import Policy, Session
+from zephyrus.policy.base import ContextLengthError, Policy, Session
 from zephyrus.task import Task
 from zephyrus.trajectory import Trajectory
 
@@ -58,7 +59,7 @@ class ReplayPolicy(Policy):
         by_key = {(t.key.seed, t.key.repeat): t for t in saved}
         found = by_key.get((seed, repeat)) or by_repeat.get(repeat) or saved[0]
         said = [message for message in found.messages if message.role == "assistant"]
-        return _ReplaySession(said, task)
+        return _ReplaySession(said, task, truncated=found.stop != StopReason.ANSWERED)
 
     def describe(self) -> dict[str, Any]:
         """See `Policy.describe`."""
@@ -66,14 +67,18 @@ class ReplayPolicy(Policy):
 
 
 class _ReplaySession:
-    def __init__(self, said: Sequence[Message], task: Task) -> None:
+    def __init__(self, said: Sequence[Message], task: Task, *, truncated: bool) -> None:
         self._said = iter(said)
         self._task = task
+        self._truncated = truncated
 
     async def act(self, messages: Sequence[Message]) -> Reply:
         message = next(self._said, None)
         if message is None:
-            raise PolicyError(f"the saved rollout of the task {self._task.id!r} has no more turns")
+            problem = f"the saved rollout of the task {self._task.id!r} has no more turns"
+            if self._truncated:  # it ended so when it was saved: no endpoint has failed
+                raise ContextLengthError(problem)
+            raise PolicyError(problem)
         return Reply(message, finish_reason="tool_calls" if message.tool_calls else "stop")
 
 
