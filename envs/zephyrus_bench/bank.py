@@ -27,7 +27,7 @@ from zephyrus_bench.subjects import Group, Subject, in_turn
 from zephyrus_bench.templates import TEMPLATES
 from zephyrus_bench.templates.base import TIMELESS, Draft, Scene, Template
 from zephyrus_bench.wording import scene as scene_line
-from zephyrus_geodata import Dataset, load_dataset, variable
+from zephyrus_geodata import Dataset, GeodataError, load_dataset, variable
 
 DEFAULT_SIZES: Mapping[str, int] = {"train": 1000, "validation": 125, "test": 500}
 """Questions of each split; the validation set of the paper has 125."""
@@ -123,11 +123,14 @@ def build_bank(
         The report: counts, and how far the best constant answer gets.
 
     Raises:
-        UserError: If a size is not right, the dataset has no climatology, or ``strict`` and the
-            dataset is too small for the bank.
+        UserError: If a size is not right, the dataset is unknown or has no climatology, or
+            ``strict`` and the dataset is too small for the bank.
     """
     began = time.monotonic()
-    source = load_dataset(dataset) if isinstance(dataset, str) else dataset
+    try:
+        source = load_dataset(dataset) if isinstance(dataset, str) else dataset
+    except GeodataError as error:
+        raise UserError(str(error)) from error
     wanted = quotas(dict(DEFAULT_SIZES if sizes is None else sizes))
     if source.climatology is None:
         raise UserError(f"the dataset {source.name!r} has no climatology: add one to ask about it")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from zephyrus_bench.answers import find_answer
 from zephyrus_bench.script import run_program
 from zephyrus_bench.verifiers import verify
 from zephyrus_geodata import Dataset, Forecast, GeodataError, load_dataset
+
+if TYPE_CHECKING:
+    from zephyrus_bench.report import BankReport
 
 BANKS = Path(__file__).parent / "data"
 """Where the banks that ship with the package are, one ``NAME.jsonl.gz`` for each dataset."""
@@ -148,6 +151,18 @@ class BenchEnv(ToolEnv):
         """A random answer of the right form: what knowing only the form is worth."""
         return f"<answer>{json.dumps(_random_answer(task, rng), ensure_ascii=False)}</answer>"
 
+    @staticmethod
+    def build_bank(
+        dataset: Dataset | str = "demo",
+        sizes: Mapping[str, int] | None = None,
+        seed: int = 0,
+        output: Path | str | None = None,
+    ) -> BankReport:
+        """Make a question bank from a dataset; see `zephyrus_bench.bank.build_bank`."""
+        from zephyrus_bench.bank import build_bank
+
+        return build_bank(dataset, sizes, seed, output)
+
     def _bank_file(self) -> Path:
         if self.bank is not None and not isinstance(self.bank, TaskSet):
             return Path(self.bank)
@@ -156,7 +171,7 @@ class BenchEnv(ToolEnv):
         if not path.is_file():
             raise UserError(
                 f"no bank ships for the dataset {name!r}; make one with: zephyrus env build-bank "
-                f"--dataset {name} --output bank.jsonl, and give it as bank"
+                f"--dataset {name} --output bank.jsonl, and give that as bank"
             )
         return path
 

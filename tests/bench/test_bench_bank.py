@@ -9,6 +9,7 @@ from rich.console import Console
 from zephyrus.errors import UserError
 from zephyrus.task import SPLITS, TaskSet
 from zephyrus_bench.bank import DEFAULT_SIZES, build_bank, make_tasks, quotas, write_bank
+from zephyrus_bench.env import BenchEnv
 from zephyrus_bench.report import GUESSABLE, measure
 from zephyrus_bench.templates import TEMPLATES
 from zephyrus_geodata import VARIABLES, Dataset
@@ -142,6 +143,20 @@ def test_no_climatology_no_bank(analytic):
     bare = Dataset("bare", {"2001-01-05": lambda: analytic.forecast("2001-01-05")})
     with pytest.raises(UserError, match="climatology"):
         build_bank(bare, SMALL)
+
+
+def test_an_unknown_dataset_is_the_users_mistake():
+    with pytest.raises(UserError, match="nowhere"):
+        build_bank("nowhere", SMALL)
+
+
+def test_the_environment_builds_banks_for_the_command_line(analytic, tmp_path):
+    sizes = {"validation": 125}
+    report = BenchEnv.build_bank(analytic, sizes, 0, tmp_path / "bank.jsonl.gz")
+    assert report.ok
+    assert report.output == tmp_path / "bank.jsonl.gz"
+    env = BenchEnv(dataset=analytic, bank=report.output, split="validation")
+    assert len(env.tasks()) == 125
 
 
 def test_a_bank_has_a_known_ending(analytic, tmp_path):

@@ -14,6 +14,7 @@ import pytest
 from zephyrus_bench.subjects import Group, groups, in_turn, is_small, single_features
 from zephyrus_bench.templates import TEMPLATES
 from zephyrus_bench.templates.base import Scene, winner
+from zephyrus_bench.templates.percentile_exceedance import at_bound
 from zephyrus_bench.verifiers import verify
 from zephyrus_bench.wording import moment, month_of, with_article
 from zephyrus_geodata import Feature, FeatureStore, variable
@@ -255,6 +256,21 @@ def test_list_questions_leave_out_candidates_on_the_threshold(bank):
         if task.answer_type == "anomaly":
             assert task.provenance["margin"] > task.provenance["needed_margin"] > 0.0
             assert len(task.gold) <= len(task.provenance["candidates"]) / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "usual", "side", "trivial"),
+    [
+        ("total_precipitation_6hr", [0.0, 2.0], "below", True),
+        ("total_precipitation_6hr", [0.5, 2.0], "below", False),
+        ("total_precipitation_6hr", [0.0, 2.0], "above", False),
+        ("total_cloud_cover", [40.0, 100.0], "above", True),
+        ("total_cloud_cover", [40.0, 99.0], "above", False),
+        ("2m_temperature", [0.0, -5.0], "below", False),
+    ],
+)
+def test_nothing_is_asked_beyond_a_bound(name, usual, side, trivial):
+    assert at_bound(variable(name), np.array(usual), side) is trivial
 
 
 def test_times_in_words(analytic):

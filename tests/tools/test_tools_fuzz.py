@@ -220,3 +220,9 @@ def test_arguments_of_any_kind(inline, world, raw, tool):
     result = inline(tool, raw, world)
     assert result.error in KINDS_OF_ERROR
     assert result.text
+
+
+@pytest.mark.parametrize("text", ["mean: 24.31", "Kenya: 3.1 K", "1. Kenya: nan °C", "12 countries"])
+def test_the_check_can_fail(text):
+    with pytest.raises(AssertionError):
+        check(ToolResult(text + " (no unit)"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -191,10 +190,10 @@ def rollout(  # one parameter per option
     if bank is not None:
         options["bank"] = bank
     env = registry.make(env_name, dataset=dataset, **options | _options(pairs))
-    given = {"temperature": temperature, "max_tokens": max_tokens, "base_url": base_url}
-    policy = make_policy(policy_spec, **{k: v for k, v in given.items() if v is not None})
-    folder = output or Path("runs") / _run_name(env_name, policy_spec)
-    run = roll(env, policy, n=n, repeats=repeats, seed=seed, concurrency=concurrency, output=folder)
+    policy = make_policy(
+        policy_spec, base_url=base_url, temperature=temperature, max_tokens=max_tokens
+    )
+    run = roll(env, policy, n=n, repeats=repeats, seed=seed, concurrency=concurrency, output=output)
     _print_summary(run, as_json)
 
 
@@ -286,8 +285,3 @@ def _options(pairs: tuple[str, ...]) -> dict[str, Any]:
             raise UserError(f"-o takes KEY=VALUE, not {pair!r}")
         options[key] = yaml.safe_load(value)
     return options
-
-
-def _run_name(env: str, policy: str) -> str:
-    safe = "".join(c if c.isalnum() or c in "-." else "-" for c in policy.split("@")[0])
-    return f"{env}-{safe}-{datetime.now():%Y%m%d-%H%M%S}"

@@ -65,7 +65,7 @@ def render_trajectory(trajectory: Trajectory) -> RenderableType:
     parts: list[RenderableType] = []
     turn = 0
     for message in trajectory.messages:
-        title = message.role
+        title: str = message.role
         if message.role == "assistant":
             turn += 1
             title = f"assistant, turn {turn}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zephyrus_bench.subjects import MOST_CANDIDATES, Group
 from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, rounding
@@ -48,7 +50,7 @@ class PercentileExceedance(GroupTemplate):
         month = month_of(scene.forecast, hour)
         usual = scene.climates(variable, statistic, month, group)
         excess = now - usual if side == "above" else usual - now
-        if not np.isfinite(excess).all():
+        if not np.isfinite(excess).all() or at_bound(variable, usual, side):
             return None
         margin, needed = float(np.abs(excess).min()), 2.0 * rounding(float(np.abs(now).max()))
         names = [name for name, gap in zip(group.names, excess, strict=True) if gap > 0.0]
@@ -82,3 +84,17 @@ class PercentileExceedance(GroupTemplate):
             needed=needed,
             candidates=tuple(group.names),
         )
+
+
+def at_bound(variable: Variable, usual: NDArray[Any], side: str) -> bool:
+    """Whether no value can lie beyond a threshold: below no rain, above an overcast sky.
+
+    Args:
+        variable: The variable.
+        usual: (candidate,) thresholds in display units.
+        side: "above" or "below".
+    """
+    if side == "below":
+        positive = ("total_precipitation_6hr", "total_cloud_cover", "10m_wind_speed")
+        return variable.name in positive and bool((usual <= rounding(0.0)).any())
+    return variable.name == "total_cloud_cover" and bool((usual >= 100.0 - rounding(0.0)).any())
