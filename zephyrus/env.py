@@ -113,7 +113,7 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
     # What everybody uses ----------------------------------------------------------------------
 
     def tool_schemas(self) -> list[dict[str, Any]]:
-        """The ``tools`` of a chat completions request; without descriptions when compact."""
+        """The ``tools`` of a chat completions request; the short ones when compact."""
         schemas = [tool.to_openai() for tool in self.tools.values()]
         return [compact_schema(schema) for schema in schemas] if self.compact else schemas
 

@@ -119,7 +119,8 @@ class BenchEnv(ToolEnv):
                 data = given
             else:  # a bank knows its dataset by name; a folder may have been given for it
                 data = load_dataset(given if Path(given).name == name else name)
-            return {Dataset: data, Forecast: data.forecast(str(task.world["forecast"]))}
+            forecast = data.forecast(str(task.world.get("forecast") or data.forecasts[0]))
+            return {Dataset: data, Forecast: forecast}
         except GeodataError as error:
             raise UserError(f"the task {task.id} cannot be set up: {error}") from error
 

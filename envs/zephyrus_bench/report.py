@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 GUESSABLE = 0.15
 """The most that a constant answer may score on one template of one split."""
 
-ENOUGH = 7
-"""With fewer questions than this, one right guess alone scores more than `GUESSABLE`."""
+_WIDTH = 26  # of an answer in the table
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,15 @@ class BankReport:
                 found.append(f"a constant answer scores {row.guess.score:.2f} on {where}")
         return found
 
+    def _most_guessable(self) -> list[Row]:
+        """Of each split, the row whose questions about one variable are guessed best."""
+        ranked: dict[str, Row] = {}
+        for row in self.rows:
+            best = ranked.get(row.split)
+            if best is None or _excess(row.worst_variable[1]) > _excess(best.worst_variable[1]):
+                ranked[row.split] = row
+        return [row for row in ranked.values() if row.count]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
         rows = [
@@ -129,31 +137,32 @@ class BankReport:
         from rich.table import Table
 
         table = Table(title=f"Bank of {self.dataset!r}, seed {self.seed}")
-        for name in ("split", "template", "type"):
-            table.add_column(name)
+        table.add_column("split")
+        table.add_column("template", no_wrap=True)
         table.add_column("n", justify="right")
-        table.add_column("best constant")
+        table.add_column("best constant answer", no_wrap=True)
         table.add_column("score", justify="right")
-        table.add_column("most guessable variable")
         previous = None
         for row in self.rows:
             if previous not in (None, row.split):
                 table.add_section()
             previous = row.split
-            variable, guess = row.worst_variable
             counted = str(row.count) if row.count >= row.wanted else f"{row.count} of {row.wanted}"
-            style = "" if row.ok else "red"
             table.add_row(
                 row.split,
                 row.template,
-                row.answer_type,
                 counted,
                 _short(row.guess.answer),
                 f"{row.guess.score:.3f}",
-                f"{variable} {guess.score:.2f} (n={guess.count})",
-                style=style,
+                style="" if row.ok else "red",
             )
         yield table
+        for row in self._most_guessable():
+            name, guess = row.worst_variable
+            yield (
+                f"Most guessable within one variable: {row.split}/{row.template} about {name}, "
+                f"{guess.score:.2f} (n={guess.count})"
+            )
         blind = [row for row in self.rows if row.blind is not None]
         if blind:
             shown = ", ".join(f"{row.split} {row.blind:.2f}" for row in blind)
@@ -192,8 +201,8 @@ def measure(tasks: TaskSet, wanted: dict[tuple[str, str], int] | None = None) ->
 
 def _short(answer: Any) -> str:
     if isinstance(answer, dict):
-        return f"{answer['place']}, {answer['value']:.4g}"
+        return f"{answer['place'][: _WIDTH - 9]}, {answer['value']:.4g}"
     if isinstance(answer, float):
         return f"{answer:.4g}"
     text = json.dumps(answer, ensure_ascii=False)
-    return text if len(text) <= 34 else text[:33] + "…"
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"

@@ -32,6 +32,7 @@ _KINDS = {
     "mountain_range": ("mountain range", "mountain ranges"),
 }
 _VARIABLES = {
+    "mean_sea_level_pressure": "sea level pressure",  # else "the mean mean sea level pressure"
     "total_precipitation_6hr": "6-hour precipitation",
     "10m_u_component_of_wind": "eastward wind component at 10 m",
     "10m_v_component_of_wind": "northward wind component at 10 m",
@@ -42,7 +43,8 @@ _STATISTICS = {
     "max": ("maximum", "highest"),
     "median": ("median",),
 }
-_EXTREMES = {"highest": ("highest", "greatest"), "lowest": ("lowest", "smallest")}
+_NOUNS = {"mean": "mean", "min": "minimum", "max": "maximum", "median": "median"}
+_NOUNS |= {"highest": "maximum", "lowest": "minimum"}
 _PLURAL = re.compile(
     r"\b(?:Alps|Andes|Rockies|Mountains|Islands|Hills|Plains|Lakes|States|Emirates|Netherlands"
     r"|Philippines|Highlands|Maldives|Bahamas|Pyrenees|Carpathians|Urals|Ghats|Appalachians)$"
@@ -78,6 +80,8 @@ def place(feature: Feature, *, ambiguous: bool = False) -> str:
 
 def over(feature: Feature, *, ambiguous: bool = False) -> str:
     """Say "over Kenya", but "at Tokyo": a city is a point."""
+    if feature.kind == "nws_cwa":
+        return f"over the {kind_word(feature.kind)} {feature.name}"
     return f"{'at' if feature.kind == 'city' else 'over'} {place(feature, ambiguous=ambiguous)}"
 
 
@@ -91,9 +95,9 @@ def statistic_words(statistic: str, rng: random.Random) -> str:
     return rng.choice(_STATISTICS[statistic])
 
 
-def extreme_words(order: str, rng: random.Random) -> str:
-    """The order "highest" or "lowest" in one of its wordings."""
-    return rng.choice(_EXTREMES[order])
+def noun(statistic: str) -> str:
+    """A statistic, or "highest" and "lowest", as a noun: "maximum"."""
+    return _NOUNS[statistic]
 
 
 def percentile_words(statistic: str, rng: random.Random) -> str:

@@ -25,6 +25,9 @@ FEATURES = ["Kenya", "Brazil", "usa", "Fiji", "Malta", "Sahara", "Lake Victoria"
 FEATURES += ["Georgia", "Russia", "Arctic Ocean", "California", "world", "", "Narnia"]
 KINDS = ["country", "desert", "us_state", "lakes", "ocean", "Seas", "continent", "county", ""]
 PARENTS = ["Africa", "Kenya", "Europe", "United States", "Nairobi", ""]
+TIMES = ["all", "series", "mean", "min", "max", "time_of_max", "time_of_min"]
+STATISTICS = ["p5", "p10", "p25", "p50", "p75", "p90", "p95", "mean", "std"]
+OF_MONTH = st.sampled_from([None, *STATISTICS])
 KINDS_OF_ERROR = (None, "tool_error", "invalid_arguments", "malformed_json")
 
 ALLOWED = re.compile(
@@ -91,6 +94,27 @@ RANKING = {
     "limit": sometimes(limits, 4),
 }
 
+# Calls that make sense, so that most of them get as far as an answer.
+SOMEWHERE = st.one_of(
+    st.fixed_dictionaries({"feature": st.sampled_from([*FEATURES[:8], "Russia", "Fiji"])}),
+    st.fixed_dictionaries({"feature": st.just("Georgia"), "kind": st.just("country")}),
+    st.fixed_dictionaries({"kind": st.sampled_from(["desert", "ocean", "us_state", "continents"])}),
+    st.fixed_dictionaries(
+        {"kind": st.just("country"), "parent": st.sampled_from(["Africa", "Asia", "Europe"])}
+    ),
+    st.fixed_dictionaries(
+        {"latitude": st.floats(-90.0, 90.0), "longitude": st.floats(-180.0, 180.0)}
+    ),
+)
+LEAD_TIMES = st.integers(1, 40).map(lambda i: 6 * i)
+SPACE = st.sampled_from([None, "mean", "min", "max", "median"])
+
+
+def sensible(**more):
+    """JSON objects with a variable, a place and further arguments that go together."""
+    call = st.tuples(st.sampled_from(list(VARIABLES)), SOMEWHERE, st.fixed_dictionaries(more))
+    return call.map(lambda parts: json.dumps({"variable": parts[0], **parts[1], **parts[2]}))
+
 
 def fuzz(count):
     return settings(
@@ -119,17 +143,20 @@ def must_refuse(arguments: dict, forecast) -> bool:
 
 @fuzz(5500)
 @given(
-    call=objects(
-        {"variable": st.sampled_from(VARIABLE_TEXTS)},
-        **WHERE,
-        **RANKING,
-        statistic=sometimes(st.sampled_from(["mean", "min", "max", "median", "avg"]), 1),
-        time=sometimes(
-            st.sampled_from(["all", "series", "mean", "min", "max", "time_of_max", "time_of_min"])
+    call=st.one_of(
+        sensible(statistic=SPACE, hour=LEAD_TIMES),
+        sensible(statistic=SPACE, start=LEAD_TIMES, end=st.just(240)),
+        sensible(statistic=SPACE, time=st.sampled_from(TIMES), limit=st.integers(1, 60)),
+        objects(
+            {"variable": st.sampled_from(VARIABLE_TEXTS)},
+            **WHERE,
+            **RANKING,
+            statistic=sometimes(st.sampled_from(["mean", "min", "max", "median", "avg"]), 1),
+            time=sometimes(st.sampled_from(TIMES)),
+            hour=sometimes(hours, 1),
+            start=sometimes(hours, 3),
+            end=sometimes(hours, 3),
         ),
-        hour=sometimes(hours, 1),
-        start=sometimes(hours, 3),
-        end=sometimes(hours, 3),
     )
 )
 def test_dataset(inline, world, forecast, call):
@@ -145,14 +172,23 @@ def test_dataset(inline, world, forecast, call):
 
 @fuzz(4000)
 @given(
-    call=objects(
-        {"variable": st.sampled_from(VARIABLE_TEXTS)},
-        **WHERE,
-        **RANKING,
-        statistic=sometimes(st.sampled_from(["p5", "p50", "p90", "mean", "std", "p99"]), 1),
-        month=sometimes(st.one_of(st.integers(1, 12), st.integers(-1, 14)), 4),
-        hour=sometimes(hours, 1),
-        compare=sometimes(st.sampled_from(["above", "below", "departure"]), 1),
+    call=st.one_of(
+        sensible(statistic=OF_MONTH, month=st.integers(1, 12)),
+        sensible(statistic=OF_MONTH, hour=LEAD_TIMES, limit=st.integers(1, 60)),
+        sensible(
+            statistic=st.sampled_from(["p5", "p50", "p90", "mean"]),
+            hour=LEAD_TIMES,
+            compare=st.sampled_from(["above", "below", "departure"]),
+        ),
+        objects(
+            {"variable": st.sampled_from(VARIABLE_TEXTS)},
+            **WHERE,
+            **RANKING,
+            statistic=sometimes(st.sampled_from([*STATISTICS, "p99"]), 1),
+            month=sometimes(st.one_of(st.integers(1, 12), st.integers(-1, 14)), 4),
+            hour=sometimes(hours, 1),
+            compare=sometimes(st.sampled_from(["above", "below", "departure"]), 1),
+        ),
     )
 )
 def test_climatology(inline, world, forecast, call):
@@ -222,7 +258,9 @@ def test_arguments_of_any_kind(inline, world, raw, tool):
     assert result.text
 
 
-@pytest.mark.parametrize("text", ["mean: 24.31", "Kenya: 3.1 K", "1. Kenya: nan °C", "12 countries"])
+@pytest.mark.parametrize(
+    "text", ["mean: 24.31", "Kenya: 3.1 K", "1. Kenya: nan °C", "12 countries"]
+)
 def test_the_check_can_fail(text):
     with pytest.raises(AssertionError):
         check(ToolResult(text + " (no unit)"))

@@ -11,7 +11,7 @@ import shapely
 from PIL import Image
 
 from zephyrus import ToolError
-from zephyrus_geodata import Dataset, Forecast
+from zephyrus_geodata import Dataset, Forecast, Grid, OutsideGrid
 from zephyrus_tools import regions
 from zephyrus_tools.drawing import _surroundings
 from zephyrus_tools.map import map_image
@@ -111,7 +111,7 @@ def test_longitudes_run_on_through_180(forecast):
 
 def test_the_poles_are_filled(forecast):
     field = forecast.field("2m_temperature", 0)
-    lat, _, values = _surroundings(forecast.grid, field, regions.world())
+    lat, _, values = _surroundings(forecast.grid, field, regions.whole(forecast.grid))
     assert (lat[0], lat[-1]) == (-90.0, 90.0)
     assert (values[0] == values[1]).all()
 
@@ -185,6 +185,17 @@ def test_missing_cells_are_grey_and_a_map_without_data_is_refused(analytic, fore
 )
 def test_a_wrong_call_is_refused_with_how_to_mend_it(refusal, arguments, message):
     assert message in refusal("map", **{**SAY, **arguments})
+
+
+def test_a_regional_grid_is_shown_whole():
+    grid = Grid(np.arange(30.0, 60.0, 2.0), np.arange(-10.0, 20.0, 2.0))
+    region = regions.whole(grid)
+    assert (region.west, region.south, region.east, region.north) == (-11.0, 29.0, 19.0, 59.0)
+    assert region.title == "whole grid"
+    lat, lon, values = _surroundings(grid, np.zeros(grid.shape, np.float32), region)
+    assert (lat.size, lon.size) == values.shape == grid.shape
+    with pytest.raises(OutsideGrid):
+        regions.extremes(grid, np.zeros(grid.shape), regions.box(100.0, 30.0, 120.0, 50.0))
 
 
 def test_the_whole_circle_is_a_box():

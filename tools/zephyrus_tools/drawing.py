@@ -77,12 +77,8 @@ def draw(
         _fill(axes, lat, lon, values, look)
         _draw_outlines(axes, region, features, highlight)
         _draw_bar(figure, bar, look, variable.display_units)
-        width = figure.get_figwidth() * 72.0  # points
-        left = _LEFT / figure.get_figwidth()
-        for y, line, size, weight in ((0.40, title, 11.0, "bold"), (0.20, subtitle, 8.5, "normal")):
-            fits = min(size, 0.93 * width / (0.58 * len(line)))
-            y = 1.0 - (_TOP - y) / figure.get_figheight()
-            figure.text(left, y, line, fontsize=fits, fontweight=weight, va="center", ha="left")
+        _write(figure, title, 0.40, 11.0, "bold")
+        _write(figure, subtitle, 0.20, 8.5, "normal")
         return _png(figure)
 
 
@@ -120,6 +116,16 @@ def _layout(region: Region) -> tuple[Figure, Axes, Axes]:
     return figure, axes, bar
 
 
+def _write(figure: Figure, line: str, above: float, size: float, weight: str) -> None:
+    """Write a line some inches above the map, smaller than ``size`` if it is too long."""
+    width, height = figure.get_size_inches()
+    fits = 0.93 * width * 72.0 / (0.58 * len(line))  # a letter is about 0.58 of its size wide
+    y = 1.0 - (_TOP - above) / height
+    figure.text(
+        _LEFT / width, y, line, fontsize=min(size, fits), fontweight=weight, va="center", ha="left"
+    )
+
+
 def _png(figure: Figure) -> bytes:
     """The figure as a PNG with a palette: small, and without date or software."""
     raw = io.BytesIO()
@@ -147,12 +153,14 @@ def _surroundings(
         Latitudes (row,), longitudes (column,) and values (row, column). The outermost rows are
         repeated at the poles, which centres of cells may not reach.
     """
-    columns = np.arange(grid.longitude.size)
-    turns = [(grid.longitude + turn, columns) for turn in (-360.0, 0.0, 360.0)]
-    lon = np.concatenate([longitude for longitude, _ in turns])
-    column = np.concatenate([c for _, c in turns])
-    order = np.argsort(lon, kind="stable")
-    lon, column = lon[order], column[order]
+    turns = np.array([-360.0, 0.0, 360.0])
+    if not grid.periodic:  # only where it overlaps the region most: its ends don't meet
+        edges = grid.lon_edges
+        starts = np.maximum(edges[0] + turns, region.west)
+        overlap = np.minimum(edges[-1] + turns, region.east) - starts
+        turns = turns[[int(np.argmax(overlap))]]
+    lon = (grid.longitude + turns[:, None]).ravel()
+    column = np.tile(np.arange(grid.longitude.size), turns.size)
     wanted = _with_neighbours(lon, region.west, region.east)
     lat = np.concatenate([[-90.0], grid.latitude, [90.0]])
     row = np.concatenate([[0], np.arange(grid.latitude.size), [grid.latitude.size - 1]])
@@ -216,9 +224,9 @@ def _draw_bar(figure: Figure, bar: Axes, look: Palette, units: str) -> None:
     from matplotlib.cm import ScalarMappable
 
     colours = ScalarMappable(look.norm, look.colours)
-    drawn = Colorbar(bar, colours, spacing="uniform", ticks=look.levels.tolist())
-    drawn.ax.set_yticklabels([f"{level:g}" for level in look.levels])
-    drawn.ax.tick_params(labelsize=8, length=2, width=0.6)
+    Colorbar(bar, colours, spacing="uniform", ticks=look.levels.tolist())
+    bar.set_yticklabels([f"{level:g}" for level in look.levels])
+    bar.tick_params(labelsize=8, length=2, width=0.6)
     bar.set_title(units, fontsize=8.5, pad=5)
 
 

@@ -3,7 +3,7 @@
 from shapely.geometry.base import BaseGeometry
 
 from zephyrus import Image, ToolError, tool
-from zephyrus_geodata import Dataset, Forecast
+from zephyrus_geodata import Dataset, Forecast, GeodataError
 from zephyrus_tools import places, regions, text
 from zephyrus_tools.arguments import OptionalText, Text
 from zephyrus_tools.regions import Region
@@ -39,7 +39,10 @@ def map_image(
     region, shape = _region(dataset, feature, kind, (west, south, east, north))
     field = forecast.field(what.name, index)
     grid = forecast.grid
-    low, high = regions.extremes(grid, field, region)
+    try:
+        low, high = regions.extremes(grid, field, region)
+    except GeodataError as error:
+        raise ToolError(str(error)) from None
     subject = text.what(what, forecast.label)
     when = text.at(forecast, index)
     alt = f"Map of {subject}, {region.title}, {region.text}, at {when}: "
@@ -77,13 +80,13 @@ def _region(
     if feature:
         place = places.find_feature(dataset, feature, kind)
         if place.feature is None:
-            return regions.world(), None
+            return regions.whole(dataset.grid), None
         shape = place.feature.geometry
         return regions.around(shape, place.label), shape
     if kind:
         raise ToolError("kind needs a feature on a map: give feature, or a box, or neither.")
     if not edges:
-        return regions.world(), None
+        return regions.whole(dataset.grid), None
     if len(edges) < 4:
         named = zip(("west", "south", "east", "north"), box, strict=True)
         missing = ", ".join(name for name, edge in named if edge is None)

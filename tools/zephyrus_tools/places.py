@@ -249,8 +249,10 @@ def _zone(dataset: Dataset, feature: Feature) -> Zone:
 
 
 def _world(dataset: Dataset) -> Place:
+    """Every cell; a regional grid is said to be one."""
     area = dataset.grid.cell_area
-    return Place("the world", "the world", Zone(np.arange(area.size), area, fallback=False))
+    name = "the world" if dataset.grid.periodic else "the whole grid"
+    return Place(name, name, Zone(np.arange(area.size), area, fallback=False))
 
 
 def _point(dataset: Dataset, latitude: float | None, longitude: float | None) -> Place:

@@ -55,9 +55,12 @@ class Point:
     longitude: float
 
 
-def world() -> Region:
-    """The whole world."""
-    return Region(-180.0, -90.0, 180.0, 90.0, "world")
+def whole(grid: Grid) -> Region:
+    """All that a grid covers: the whole world, or its own part of it."""
+    if grid.periodic:
+        return Region(-180.0, -90.0, 180.0, 90.0, "world")
+    west, east = float(grid.lon_edges[0]), float(grid.lon_edges[-1])
+    return Region(west, float(grid.lat_edges[0]), east, float(grid.lat_edges[-1]), "whole grid")
 
 
 def box(west: float, south: float, east: float, north: float) -> Region:
@@ -102,16 +105,19 @@ def extremes(
 ) -> tuple[Point | None, Point | None]:
     """Return the least and greatest value of the cells whose centre is in the region.
 
-    Where no centre is, the nearest cell's value is both. None where there are no data.
+    Where no centre is, the cell in the middle has both. None where there are no data.
+
+    Raises:
+        OutsideGrid: If no centre is in the region, and its middle is outside the grid.
     """
     lat, lon = grid.latitude, grid.longitude
     rows = np.flatnonzero((lat >= region.south) & (lat <= region.north))
     columns = np.flatnonzero((lon - region.west) % 360.0 <= region.east - region.west)
-    if not rows.size:
-        rows = np.array([np.abs(lat - 0.5 * (region.south + region.north)).argmin()])
-    if not columns.size:
-        middle = 0.5 * (region.west + region.east)
-        columns = np.array([np.abs((lon - middle + 180.0) % 360.0 - 180.0).argmin()])
+    if not (rows.size and columns.size):
+        middle = grid.nearest(
+            0.5 * (region.south + region.north), 0.5 * (region.west + region.east)
+        )
+        rows, columns = (np.array([i]) for i in divmod(middle, lon.size))
     part = field[np.ix_(rows, columns)].astype(np.float64)
     if np.isnan(part).all():
         return None, None

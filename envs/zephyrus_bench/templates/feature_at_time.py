@@ -8,14 +8,14 @@ from typing import get_args
 from zephyrus_bench.subjects import POINT_KINDS
 from zephyrus_bench.templates.base import Draft, FeatureTemplate, Scene, call
 from zephyrus_bench.templates.feature_statistic import worth_asking
-from zephyrus_bench.wording import capital, moment, statistic_words, variable_words
+from zephyrus_bench.wording import capital, moment, noun, statistic_words, variable_words
 from zephyrus_geodata import Feature, Variable
 from zephyrus_geodata.zonal import Stat
 
 _QUESTIONS = (
     "what is the {statistic} {variable} {over} {when}?",
     "{when}, what is the {statistic} {variable} {over}?",
-    "find the {statistic} of {variable} {over} {when}.",
+    "find the {noun} of {variable} {over} {when}.",
     "give the {statistic} {variable} {over}, valid {when}.",
 )
 _AT_A_POINT = (
@@ -49,6 +49,7 @@ class FeatureAtTime(FeatureTemplate):
             return None
         question = rng.choice(_AT_A_POINT if point else _QUESTIONS).format(
             statistic=statistic_words(statistic, rng),
+            noun=noun(statistic),
             variable=variable_words(variable),
             over=scene.over(feature),
             when=moment(scene.forecast, hour, rng),

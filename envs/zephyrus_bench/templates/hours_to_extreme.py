@@ -18,8 +18,8 @@ _QUESTIONS = (
     "after how many hours is the average {variable} {over} {peak}?",
 )
 _WORDS = {
-    "max": (("maximum", "highest value", "peak"), ("highest", "greatest")),
-    "min": (("minimum", "lowest value"), ("lowest", "smallest")),
+    "max": (("maximum", "highest value", "peak"), "highest"),
+    "min": (("minimum", "lowest value"), "lowest"),
 }
 
 _OF_RANGE = 0.01  # share of the series' range by which the extreme must stand out
@@ -54,13 +54,13 @@ class HoursToExtreme(FeatureTemplate):
         needed = max(2.0 * rounding(float(series[step])), _OF_RANGE * float(np.ptp(series)))
         if margin <= needed:
             return None
-        nouns, adjectives = _WORDS[extreme]
+        nouns, adjective = _WORDS[extreme]
         place = scene.over(feature)
         question = rng.choice(_QUESTIONS).format(
             variable=variable_words(variable),
             over=place,
             extreme=rng.choice(nouns),
-            peak=rng.choice(adjectives),
+            peak=adjective,
         )
         if place.startswith("at "):  # a city is a point and has no area mean
             for word in ("area-mean ", "mean ", "average "):

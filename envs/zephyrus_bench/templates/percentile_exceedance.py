@@ -15,7 +15,7 @@ from zephyrus_geodata import VARIABLES, Variable
 
 _QUESTIONS = (
     "{when}, which {plural} have a mean {variable} {side} the {percentile} of the month's climatology?",
-    "which {plural} are {side} their climatological {percentile} of {variable} for the month {when}?",
+    "which {plural} are {side} the month's climatological {percentile} of mean {variable} {when}?",
     "list the {plural} whose mean {variable} {when} is {side} the {percentile} of the climatology.",
     "name every {singular} with a mean {variable} {side} its monthly climatological {percentile} {when}.",
 )

@@ -7,11 +7,11 @@ import random
 from zephyrus_bench.subjects import Group
 from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, winner
 from zephyrus_bench.templates.feature_statistic import worth_asking
-from zephyrus_bench.wording import capital, extreme_words, kind_word, variable_words, with_article
+from zephyrus_bench.wording import capital, kind_word, noun, variable_words, with_article
 from zephyrus_geodata import Variable
 
 _QUESTIONS = (
-    "within {parent}, which {kind} records the {extreme} {variable} at any time of the forecast?",
+    "within {parent}, which {kind} records the {noun} {variable} at any time of the forecast?",
     "which {kind} in {parent} sees the {extreme} single value of {variable} in the forecast?",
     "of the {kinds} in {parent}, which one reaches the {extreme} {variable} in any grid cell and step?",
     "where in {parent} does the forecast reach its {extreme} {variable}: which {kind}?",
@@ -50,7 +50,8 @@ class SublocationExtreme(GroupTemplate):
             parent=with_article(group.parent),
             kind=kind_word(group.kind),
             kinds=kind_word(group.kind, plural=True),
-            extreme=extreme_words(order, rng),
+            extreme=order,
+            noun=noun(order),
             variable=variable_words(variable),
         )
         return Draft(

@@ -6,15 +6,15 @@ import random
 
 from zephyrus_bench.subjects import Group
 from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, winner
-from zephyrus_bench.wording import capital, extreme_words, variable_words
+from zephyrus_bench.wording import capital, noun, variable_words
 from zephyrus_geodata import Variable
 
 _QUESTIONS = (
     "which of the {plural} has the {extreme} {variable} averaged over the whole forecast?",
-    "over the whole forecast, which {singular} has the {extreme} time-mean {variable}?",
+    "over the whole forecast, which {singular} has the {noun} time-mean {variable}?",
     "which {singular} has the {extreme} mean {variable}, averaged over its area and all lead times?",
     "compare the {plural}: where is the forecast-mean {variable} {extreme}?",
-    "name the {singular} whose average {variable} over all steps of the forecast is the {extreme}.",
+    "name the {singular} whose average {variable} over all steps of the forecast is the {noun} of them all.",
 )
 
 
@@ -40,7 +40,8 @@ class TimeMeanExtreme(GroupTemplate):
         question = rng.choice(_QUESTIONS).format(
             plural=group.plural,
             singular=group.singular,
-            extreme=extreme_words(order, rng),
+            extreme=order,
+            noun=noun(order),
             variable=variable_words(variable),
         )
         return Draft(
