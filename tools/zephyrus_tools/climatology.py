@@ -10,7 +10,7 @@ from zephyrus import ToolError, tool
 from zephyrus_geodata import Climatology, Dataset, Forecast, Variable
 from zephyrus_geodata.zonal import zonal_table
 from zephyrus_tools import ranking, text
-from zephyrus_tools.arguments import OptionalText, Text
+from zephyrus_tools.arguments import OptionalDegrees, OptionalText, Text
 from zephyrus_tools.places import Place, Places, find_place
 from zephyrus_tools.ranking import Order
 from zephyrus_tools.times import month_of, step
@@ -28,8 +28,8 @@ def climatology(
     feature: OptionalText = None,
     kind: OptionalText = None,
     parent: OptionalText = None,
-    latitude: float | None = None,
-    longitude: float | None = None,
+    latitude: OptionalDegrees = None,
+    longitude: OptionalDegrees = None,
     statistic: Statistic | None = None,
     month: int | None = None,
     hour: int | None = None,

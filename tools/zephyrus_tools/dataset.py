@@ -10,7 +10,7 @@ from zephyrus import ToolError, tool
 from zephyrus_geodata import Dataset, Forecast, Variable
 from zephyrus_geodata.zonal import Stat
 from zephyrus_tools import ranking, text
-from zephyrus_tools.arguments import OptionalText, Text
+from zephyrus_tools.arguments import OptionalDegrees, OptionalText, Text
 from zephyrus_tools.places import Place, Places, find_place
 from zephyrus_tools.ranking import Order
 from zephyrus_tools.reduce import Extreme, over_steps, pooled_median, step_of_extreme
@@ -28,8 +28,8 @@ def dataset(
     feature: OptionalText = None,
     kind: OptionalText = None,
     parent: OptionalText = None,
-    latitude: float | None = None,
-    longitude: float | None = None,
+    latitude: OptionalDegrees = None,
+    longitude: OptionalDegrees = None,
     statistic: Stat | None = None,
     time: Time | None = None,
     hour: int | None = None,

@@ -5,7 +5,7 @@ from shapely.geometry.base import BaseGeometry
 from zephyrus import Image, ToolError, tool
 from zephyrus_geodata import Dataset, Forecast, GeodataError
 from zephyrus_tools import places, regions, text
-from zephyrus_tools.arguments import OptionalText, Text
+from zephyrus_tools.arguments import OptionalDegrees, OptionalText, Text
 from zephyrus_tools.regions import Region
 from zephyrus_tools.times import step
 from zephyrus_tools.variables import find_variable
@@ -19,10 +19,10 @@ def map_image(
     forecast: Forecast,
     feature: OptionalText = None,
     kind: OptionalText = None,
-    west: float | None = None,
-    south: float | None = None,
-    east: float | None = None,
-    north: float | None = None,
+    west: OptionalDegrees = None,
+    south: OptionalDegrees = None,
+    east: OptionalDegrees = None,
+    north: OptionalDegrees = None,
 ) -> Image:
     """Map image of a feature, box or the world.
 
