@@ -53,9 +53,7 @@ def _first(text: str) -> dict[str, Any]:
 
 def _names(text: str) -> list[str]:
     listed = _find(_NAMES, text)[0]
-    if listed == "none":
-        return []
-    return listed.split("; ") if "; " in listed else listed.split(", ")
+    return [] if listed == "none" else listed.split("; ")
 
 
 def _find(pattern: re.Pattern[str], text: str) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 # Letters that Unicode does not decompose into a base letter and an accent.
 _LETTERS = str.maketrans(
@@ -45,6 +46,7 @@ def normalise(text: str) -> str:
     return _NOT_A_WORD.sub(" ", _SILENT.sub("", bare)).strip()
 
 
+@lru_cache(maxsize=16384)  # every lookup compares with every feature
 def lookup_key(text: str) -> str:
     """The key under which a name is indexed: normalised, with common abbreviations written out.
 

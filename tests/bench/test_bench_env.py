@@ -181,8 +181,9 @@ def test_an_unknown_split_is_the_users_mistake(env):
             "header\n1. Sahara: 34.12 °C\n2. Gobi: 1.00 °C",
             {"place": "Sahara", "value": 34.12},
         ),
-        ("names", "header\n3 of 12 above January p90: Kenya, Chad\n(Smaller …)", ["Kenya", "Chad"]),
+        ("names", "header\n3 of 12 above January p90: Kenya; Chad\n(Smaller …)", ["Kenya", "Chad"]),
         ("names", "h\n2 of 9 below May p10: Birmingham, UK; Leeds", ["Birmingham, UK", "Leeds"]),
+        ("names", "h\n1 of 9 below May p10: Birmingham, UK", ["Birmingham, UK"]),
         ("names", "h\n0 of 12 above January p90: none", []),
     ],
 )

@@ -101,7 +101,7 @@ def test_features_above_or_below(text, analytic, forecast, compare, statistic, h
         compare=compare,
     )
     line = answer.splitlines()[1]
-    names = ", ".join(expected) or "none"
+    names = "; ".join(expected) or "none"
     assert line == f"{len(expected)} of {len(table)} {compare} {statistic}: {names}"
 
 
@@ -112,7 +112,7 @@ def test_names_are_cut_by_the_limit_and_it_is_said(text):
     assert total > 2
     cut = text("climatology", **ask, compare="above", statistic="p50", limit=2).splitlines()[1]
     assert f"{total} of 58 above p50 (2 of {total} shown; raise limit or give a parent): " in cut
-    assert cut.split(": ")[1].split(", ") == every.split(": ")[1].split(", ")[:2]
+    assert cut.split(": ")[1].split("; ") == every.split(": ")[1].split("; ")[:2]
 
 
 def test_one_feature_shows_both_numbers(text):

@@ -167,7 +167,7 @@ def _exceedance(
         head = f"{query.subject}, mean over {where.label}, {when}, against {query.usual_name}"
         head += "; largest difference first" if len(beyond) > 1 else ""
     most = text.rows(limit, text.MOST_ROWS)
-    shown = text.names([every[i] for i in beyond[:most]]) or "none"
+    shown = "; ".join(every[i] for i in beyond[:most]) or "none"
     cut = f" ({ranking.counted(most, len(beyond))})" if len(beyond) > most else ""
     of = f"{len(beyond)} of {len(every)} {compare} {query.statistic}{cut}"
     return f"{head}\n{of}: {shown}{note}"
