@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
+from collections.abc import Coroutine, Generator, Iterable, Mapping
 from typing import Any, ClassVar
 
 import gymnasium
@@ -65,6 +65,10 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
         self.split = split
         self.limits = limits or Limits()
         self.compact = compact
+        if render_mode not in (None, "ansi"):
+            raise UserError(f"render_mode is None or 'ansi', not {render_mode!r}")
+        if isinstance(tools, str):
+            raise UserError("tools takes a list of tools or names, not one string")
         self.render_mode = render_mode
         self.tools: dict[str, Tool] = {}
         for item in (*self.tool_names, *tools):
@@ -111,6 +115,9 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
         return "<answer>0</answer>"
 
     # What everybody uses ----------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}, split {self.split!r}>"
 
     def tool_schemas(self) -> list[dict[str, Any]]:
         """The ``tools`` of a chat completions request; the short ones when compact."""
@@ -201,11 +208,11 @@ class _Runner:
         self._thread: threading.Thread | None = None
 
     def run(self, work: Coroutine[Any, Any, list[Message]]) -> list[Message]:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return self._loop.run_until_complete(work)
         if self._thread is None:
+            try:
+                asyncio.get_running_loop()
+            except RuntimeError:
+                return self._loop.run_until_complete(work)
             self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
             self._thread.start()
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
@@ -245,7 +252,5 @@ def compact_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         },
     }
 
-
-Factory = Callable[..., ToolEnv]
 
 register_gymnasium()

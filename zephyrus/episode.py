@@ -6,14 +6,24 @@ are the same in evaluation, in training and under a vectorised environment.
 
 from __future__ import annotations
 
+import asyncio
 import time
-import traceback
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from zephyrus.errors import trace
 from zephyrus.limits import Limits, StopReason
-from zephyrus.messages import Image, Message, Reply, ToolCall, ToolResult
+from zephyrus.loops import is_cancelled
+from zephyrus.messages import (
+    MALFORMED_NAME,
+    Image,
+    Message,
+    Reply,
+    ToolCall,
+    ToolResult,
+    clean_text,
+)
 from zephyrus.task import Task
 from zephyrus.tools import Tool, World
 from zephyrus.trajectory import CallRecord, Key, Trajectory
@@ -48,13 +58,7 @@ class Episode:
         self.trajectory = Trajectory(
             key or Key(task.id, 0, 0),
             [Message("system", env.system_prompt()), Message("user", task.prompt)],
-            task={
-                "template": task.template,
-                "answer_type": task.answer_type,
-                "split": task.split,
-                "gold": task.gold,
-                "required_tools": list(task.required_tools),
-            },
+            task=task.facts(),
         )
         self._began = time.monotonic()
         self._counts: Counter[str] = Counter()
@@ -63,6 +67,13 @@ class Episode:
     def done(self) -> bool:
         """Whether the episode has ended."""
         return self.trajectory.stop is not None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the budget of wall-clock time, at least 0; None without a limit."""
+        if self.limits.seconds is None:
+            return None
+        return max(0.0, self.limits.seconds - (time.monotonic() - self._began))
 
     @property
     def messages(self) -> list[Message]:
@@ -131,17 +142,17 @@ class Episode:
             self.trajectory.calls.append(record)
             try:
                 result = self._over_budget(call, index) or await self._call(call)
-            except (
-                Exception
-            ) as error:  # the boundary: a broken world must not look like a bad agent
+            except (Exception, asyncio.CancelledError, SystemExit) as error:
+                # The boundary: a broken world must not look like a bad agent, nor end the process.
+                if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                    raise
                 record.error = "infrastructure"
-                self.fail(f"{type(error).__name__} in the tool {call.name}: {_trace(error)}")
+                self.fail(f"{type(error).__name__} in the tool {call.name}: {trace(error)}")
                 return observations
             record.error = result.error
             record.seconds = time.monotonic() - began
-            observations.append(
-                Message("tool", self._cut(result.text), tool_call_id=call.id, name=call.name)
-            )
+            text = self._cut(clean_text(result.text))
+            observations.append(Message("tool", text, tool_call_id=call.id, name=call.name))
             images.extend(result.images)
         if images:
             text = "The image drawn by the tool." if len(images) == 1 else "The images drawn."
@@ -150,19 +161,29 @@ class Episode:
 
     async def _call(self, call: ToolCall) -> ToolResult:
         tool = self.tools.get(call.name)
+        if tool is None and call.name == MALFORMED_NAME:
+            return ToolResult(
+                "Error: your tool call could not be read. Give the tool's name, and its arguments "
+                "as one JSON object.",
+                error="malformed_json",
+            )
         if tool is None:
             known = ", ".join(self.tools)
             return ToolResult(
                 f"Error: there is no tool {call.name!r}. The tools are: {known}.",
                 error="unknown_tool",
             )
-        return await tool.call(call.arguments, self.world, self.limits.tool_seconds)
+        times = (self.limits.tool_seconds, self.seconds_left)
+        seconds = min((t for t in times if t is not None), default=None)
+        return await tool.call(call.arguments, self.world, seconds)
 
     def _over_budget(self, call: ToolCall, index: int) -> ToolResult | None:
         limits, counts = self.limits, self._counts
         budget = limits.budget_of(call.name)
         if limits.calls_per_turn is not None and index >= limits.calls_per_turn:
             problem = f"at most {limits.calls_per_turn} tool calls fit in one message"
+        elif self.seconds_left == 0:
+            problem = "the time of this episode is used up"
         elif limits.calls is not None and counts.total() >= limits.calls:
             problem = f"all {limits.calls} tool calls of this episode are used up; answer now"
         elif budget is not None and counts[call.name] >= budget:
@@ -181,7 +202,7 @@ class Episode:
     def _check_budgets(self) -> None:
         record, limits = self.trajectory, self.limits
         used = record.usage.prompt_tokens + record.usage.completion_tokens
-        if limits.seconds is not None and time.monotonic() - self._began >= limits.seconds:
+        if self.seconds_left == 0:
             self.truncate(StopReason.TIME)
         elif limits.tokens is not None and used >= limits.tokens:
             self.truncate(StopReason.TOKENS)
@@ -196,8 +217,4 @@ class Episode:
         try:
             self.trajectory.rewards = self.env.score(self.task, self.trajectory)
         except Exception as error:
-            self.fail(f"{type(error).__name__} while scoring: {_trace(error)}")
-
-
-def _trace(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error)).strip()
+            self.fail(f"{type(error).__name__} while scoring: {trace(error)}")

@@ -5,6 +5,10 @@ The agent's mistakes are observations (`zephyrus.tools.ToolError`); the user's a
 as an infrastructure error, never as a score of 0); ours are ordinary tracebacks.
 """
 
+from __future__ import annotations
+
+import traceback
+
 
 class UserError(Exception):
     """The user asked for something that can't be done; the message says how to mend it."""
@@ -16,3 +20,8 @@ class PolicyError(Exception):
 
 class WorkError(Exception):
     """The command was right but the work failed (exit code 1); the message says what is left."""
+
+
+def trace(error: BaseException) -> str:
+    """The traceback of an error as text, for the record of a rollout that broke."""
+    return "".join(traceback.format_exception(error)).strip()

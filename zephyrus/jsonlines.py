@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -28,27 +29,27 @@ def lines(path: Path) -> Iterator[bytes]:
 def mend(path: Path, read: Callable[[Any], T]) -> list[T]:
     """Read every line, and put the end right if the last writer was killed in a write.
 
-    Nobody else may write at the time. A last line that was cut off is dropped from the file; one
-    that lacks nothing but its newline gets it.
+    Nobody else may write at the time. A last line that was cut off, and so has no newline, is
+    dropped from the file; one that lacks nothing but its newline gets it.
 
     Args:
         path: The file; it may be missing.
         read: Picks out of each line's JSON value what is wanted; a ValueError means damage.
 
     Raises:
-        UserError: If a line before the last is damaged, which no killed process leaves behind.
+        UserError: If a whole line is damaged, which no killed process leaves behind, or the file
+            can't be written.
     """
     found: list[T] = []
     if not path.exists():
         return found
-    start, size = 0, path.stat().st_size
-    with path.open("r+b") as file:
+    start = 0
+    with refusals(path), path.open("r+b") as file:
         for number, line in enumerate(iter(file.readline, b""), 1):
-            end = start + len(line)
             try:
                 found.append(read(json.loads(line)))
             except ValueError as error:
-                if end < size:
+                if line.endswith(b"\n"):
                     raise UserError(f"{path} is damaged in line {number}: {error}") from error
                 _log.warning("%s: dropped a half-written last line of %d bytes", path, len(line))
                 file.truncate(start)
@@ -57,7 +58,7 @@ def mend(path: Path, read: Callable[[Any], T]) -> list[T]:
                 file.seek(0, os.SEEK_END)
                 file.write(b"\n")
                 break
-            start = end
+            start += len(line)
         file.flush()
         os.fsync(file.fileno())
     return found
@@ -84,15 +85,40 @@ def append(handle: int, data: bytes) -> None:
         raise
 
 
-def write_whole(path: Path, text: str | Iterable[str]) -> None:
-    """Write a text file, complete or not at all, over one that may exist."""
+def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
+    """Write a file, complete or not at all, over one that may exist; its folder is made.
+
+    Args:
+        path: The file.
+        content: All of it, or pieces of it; text is written as UTF-8.
+
+    Raises:
+        UserError: If it can't be written. What the pieces raise comes through as it is.
+    """
     part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines([text] if isinstance(text, str) else text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-    _sync_folder(path.parent)
+    with refusals(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = part.open("wb")
+    with file:
+        for piece in [content] if isinstance(content, str | bytes) else content:
+            data = piece if isinstance(piece, bytes) else piece.encode()
+            with refusals(path):
+                file.write(data)
+        with refusals(path):
+            file.flush()
+            os.fsync(file.fileno())
+    with refusals(path):
+        part.replace(path)
+        _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def refusals(path: Path) -> Iterator[None]:
+    """Tell a file that can't be written (no permission, no space) as the user's to mend."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{path} can't be written: {error.strerror or error}") from error
 
 
 def _sync_folder(folder: Path) -> None:

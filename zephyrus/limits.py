@@ -26,13 +26,14 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Budgets of one episode. None means no limit.
+    """Budgets of one episode. None means no limit; only ``turns`` and ``observation_chars`` need one.
 
     Before a turn: ``seconds``, ``tokens``, ``turns``, in that order; the first that is used up
     truncates the episode. Within a turn, per tool call: ``calls_per_turn``, ``calls``,
     ``calls_per_tool``; a call over the budget is answered with an error observation, and the
-    episode goes on. After a call: ``tool_seconds`` cuts a slow asynchronous or threaded tool off
-    (an inline tool can't be interrupted), ``observation_chars`` cuts what the model is shown.
+    episode goes on. After a call: ``tool_seconds``, or what is left of ``seconds`` if that is less,
+    cuts a slow asynchronous or threaded tool off (an inline tool can't be interrupted), and
+    ``observation_chars`` cuts what the model is shown.
 
     Attributes:
         turns: Assistant messages.
@@ -56,8 +57,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("turns", "observation_chars"):
-            if getattr(self, name) < 1:
-                raise UserError(f"the limit {name} must be at least 1")
+            value = getattr(self, name)
+            if value is None or value < 1:
+                raise UserError(f"the limit {name} must be at least 1, and can't be left out")
         for name in ("calls", "calls_per_turn", "tokens", "seconds", "tool_seconds"):
             value = getattr(self, name)
             if value is not None and value <= 0:

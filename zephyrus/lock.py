@@ -6,6 +6,7 @@ that there is no stale lock to clear by hand.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import os
@@ -43,6 +44,7 @@ class FileLock:
 
     Raises:
         LockHeldError: If another `FileLock`, here or in another process, holds it.
+        OSError: If the file can't be made.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,7 +61,8 @@ class FileLock:
                 os.close(handle)
                 raise LockHeldError(owner or "another process") from error
         owner = f"process {os.getpid()} on {socket.gethostname()}"
-        os.write(handle, b"\n" + owner.encode().ljust(_LENGTH - 1)[: _LENGTH - 1])
+        with contextlib.suppress(OSError):  # a full disk: the name is a courtesy, the lock holds
+            os.write(handle, b"\n" + owner.encode().ljust(_LENGTH - 1)[: _LENGTH - 1])
         self._handle = handle
 
     def release(self) -> None:

@@ -40,6 +40,16 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
             raise
 
 
+def is_cancelled() -> bool:
+    """Whether somebody cancels the current task.
+
+    A CancelledError that comes up when nobody does is a failure of what was awaited, for instance
+    of a library whose own inner task was cancelled, and must not end this one without a word.
+    """
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def _loop_runs() -> bool:
     try:
         asyncio.get_running_loop()

@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
 
+MALFORMED_NAME = "malformed_call"
+"""The name of a call of which not even the name can be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -130,22 +133,31 @@ class Message:
 
     @classmethod
     def from_action(cls, action: str) -> Message:
-        """Read a gymnasium action: plain text, or a JSON assistant message with ``tool_calls``."""
+        """Read a gymnasium action: plain text, or a JSON assistant message with ``tool_calls``.
+
+        A JSON message that can't be read becomes one call named `MALFORMED_NAME`, so that the
+        agent is told that its call was malformed, not that it made none.
+        """
         text = action.strip()
         if text.startswith("{") and '"tool_calls"' in text:
             try:
                 data = json.loads(text)
                 return cls.from_openai({**data, "role": "assistant"})
-            except (ValueError, TypeError, AttributeError, KeyError):
-                pass  # the text itself is then the message, and the environment says what is wrong
+            except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+                return cls("assistant", tool_calls=(ToolCall(MALFORMED_NAME, text),))
         return cls("assistant", action)
 
     def with_call_ids(self, prefix: str) -> Message:
         """Give every tool call an id of its own where the server left it out or repeated it."""
+        given = {call.id for call in self.tool_calls}
         seen: set[str] = set()
         calls = []
         for index, call in enumerate(self.tool_calls):
-            name = call.id if call.id and call.id not in seen else f"{prefix}-{index}"
+            name = call.id
+            if not name or name in seen:
+                name = f"{prefix}-{index}"
+                while name in given:  # a model may write an id that looks like ours
+                    name += "x"
             seen.add(name)
             calls.append(replace(call, id=name))
         return replace(self, tool_calls=tuple(calls))
@@ -182,6 +194,13 @@ class Reply:
     finish_reason: str = "stop"
     recovered_calls: int = 0
     seconds: float = 0.0
+
+
+def clean_text(text: str) -> str:
+    """Replace lone surrogates, which Python and JSON can carry but UTF-8 files can't."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _content(content: Any) -> tuple[str, tuple[Image, ...]]:

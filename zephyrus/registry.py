@@ -18,16 +18,40 @@ from zephyrus.errors import UserError
 if TYPE_CHECKING:
     from zephyrus.env import ToolEnv
 
-KINDS = ("tools", "envs", "policies", "judges", "curricula")
+KINDS = {
+    "tools": "tool",
+    "envs": "environment",
+    "policies": "policy",
+    "judges": "judge",
+    "curricula": "curriculum",
+}
+"""The registries, each with the word for one of its members."""
 
 _registered: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
 
 
 @functools.cache
-def _entry_points(kind: str) -> Mapping[str, importlib.metadata.EntryPoint]:
+def entry_points(kind: str) -> Mapping[str, importlib.metadata.EntryPoint]:
+    """The entry points of the group ``zephyrus.<kind>`` by name."""
     return {
         point.name: point for point in importlib.metadata.entry_points(group=f"zephyrus.{kind}")
     }
+
+
+def load(point: importlib.metadata.EntryPoint) -> Any:
+    """Import what an entry point names.
+
+    Raises:
+        UserError: If that fails; the message names the plug-in, its package and the trouble.
+    """
+    try:
+        return point.load()
+    except Exception as error:  # a plug-in may fail in any way; say which one it was
+        package = f" of the package {point.dist.name}" if point.dist else ""
+        raise UserError(
+            f"the plug-in {point.name!r} ({point.value}){package} can't be loaded: "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def register(kind: str, name: str, thing: Any) -> None:
@@ -45,24 +69,24 @@ def register(kind: str, name: str, thing: Any) -> None:
 def names(kind: str) -> list[str]:
     """Every known name of a kind, sorted; nothing is imported for it."""
     _check(kind)
-    return sorted({*_registered[kind], *_entry_points(kind)})
+    return sorted({*_registered[kind], *entry_points(kind)})
 
 
 def get(kind: str, name: str) -> Any:
     """What is registered as ``name``.
 
     Raises:
-        UserError: If nothing has that name; the nearest ones are suggested.
+        UserError: If nothing has that name (the nearest ones are suggested), or if the plug-in
+            that has it can't be loaded.
     """
     _check(kind)
     if name in _registered[kind]:
         return _registered[kind][name]
-    if name in _entry_points(kind):
-        return _entry_points(kind)[name].load()
+    if name in entry_points(kind):
+        return load(entry_points(kind)[name])
     near = difflib.get_close_matches(name, names(kind), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names(kind))}"
-    singular = {"policies": "policy", "curricula": "curriculum"}.get(kind, kind[:-1])
-    raise UserError(f"there is no {singular} {name!r}; {hint}")
+    raise UserError(f"there is no {KINDS[kind]} {name!r}; {hint}")
 
 
 def make(env: str, **options: Any) -> ToolEnv:
@@ -71,28 +95,37 @@ def make(env: str, **options: Any) -> ToolEnv:
     Args:
         env: The name.
         **options: Passed to the environment, e.g. ``dataset="demo"``, ``split="validation"``.
+
+    Raises:
+        UserError: If there is no such environment, or it has no such option.
     """
-    name = env.removeprefix("zephyrus/").removesuffix("-v0")
-    name = name.lower() if name != env else name
-    factory = get("envs", name)
+    factory = get("envs", env_name(env))
     known = inspect.signature(factory).parameters
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in known.values())
     for option in options:
-        if option not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        if option not in known and not open_ended:
             raise UserError(
-                f"the environment {name!r} has no option {option!r}; it has {', '.join(known)}"
+                f"the environment {env!r} has no option {option!r}; it has {', '.join(known)}"
             )
     made: ToolEnv = factory(**options)
     return made
+
+
+def env_name(env: str) -> str:
+    """The short name of an environment: "bench" for "zephyrus/Bench-v0"."""
+    short = env.removeprefix("zephyrus/").removesuffix("-v0")
+    return short.lower() if short != env else env
 
 
 def register_gymnasium() -> None:
     """Register ``zephyrus/<Name>-v0`` with gymnasium for every installed environment.
 
     ``import zephyrus`` after ``import gymnasium`` does this, and so does ``zephyrus.make``.
+    Whatever the order, ``gymnasium.make("zephyrus.env:zephyrus/Bench-v0")`` works.
     """
     from gymnasium.envs import registration
 
-    for name, point in _entry_points("envs").items():
+    for name, point in entry_points("envs").items():
         env_id = f"zephyrus/{name.capitalize()}-v0"
         if env_id not in registration.registry:
             registration.register(env_id, entry_point=point.value)

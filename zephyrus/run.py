@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import chain
@@ -22,24 +23,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from zephyrus.errors import UserError
-from zephyrus.jsonlines import append, lines, mend, open_to_append, write_whole
+from zephyrus.jsonlines import append, lines, mend, open_to_append, refusals, write_whole
 from zephyrus.lock import FileLock, LockHeldError
+from zephyrus.runconfig import CONFIG, check_same, read_config, to_yaml
 from zephyrus.summary import summarise
 from zephyrus.trajectory import Key, Trajectory
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CONFIG, TRAJECTORIES, ERRORS, SUMMARY = (
-    "config.yaml",
-    "trajectories.jsonl",
-    "errors.jsonl",
-    "summary.json",
-)
-GROWING = ("n", "repeats")
-"""Config keys that a resume may raise."""
-FREE = ("versions", "policy.base_url")
-"""Config keys that a resume may change: where and when the same thing is run."""
+TRAJECTORIES, ERRORS, SUMMARY = "trajectories.jsonl", "errors.jsonl", "summary.json"
 
 _LOCK = ".lock"
 
@@ -59,6 +52,7 @@ class Run:
         self.config = config
         self._lock: FileLock | None = None
         self._done: set[Key] = set()
+        self._broken: Counter[Key] = Counter()
         self._files: dict[str, int] = {}
         self._guard = threading.Lock()  # append runs in a thread; close must wait for it
 
@@ -69,11 +63,11 @@ class Run:
         Args:
             path: The folder; made if missing.
             config: Plain values. If the folder holds a run, they must be the same, but for
-                `GROWING`, which may grow, and `FREE`.
+                what `zephyrus.runconfig` names.
 
         Raises:
-            UserError: If another process writes the run, if the folder holds something else, or
-                if the configuration differs; the first key that does is named.
+            UserError: If another process writes the run, if the folder can't be written or holds
+                something else, or if the configuration differs; the first key that does is named.
         """
         folder = Path(path)
         wanted: dict[str, Any] = json.loads(json.dumps(config, default=str))
@@ -89,8 +83,8 @@ class Run:
         run._acquire()
         try:
             if (folder / CONFIG).exists():
-                _check_same(_read_config(folder), wanted, folder)
-            write_whole(folder / CONFIG, _to_yaml(wanted))
+                check_same(read_config(folder), wanted, folder)
+            write_whole(folder / CONFIG, to_yaml(wanted))
             run._recover()
         except BaseException:
             run.close()
@@ -107,7 +101,7 @@ class Run:
         folder = Path(path)
         if not (folder / CONFIG).is_file():
             raise UserError(f"there is no run at {folder}: it has no {CONFIG}")
-        return cls(folder, _read_config(folder))
+        return cls(folder, read_config(folder))
 
     # Reading ----------------------------------------------------------------------------------
 
@@ -131,6 +125,12 @@ class Run:
             return set(self._done)
         return {_key(json.loads(line)) for line in lines(self.path / TRAJECTORIES)}
 
+    def failures(self) -> Counter[Key]:
+        """How often each rollout broke, also those that have finished since."""
+        if self._lock is not None:
+            return Counter(self._broken)
+        return Counter(_key(json.loads(line)) for line in lines(self.path / ERRORS))
+
     def errors(self) -> list[Trajectory]:
         """The last error of every rollout that broke and has not finished since."""
         latest = {t.key: t for t in _trajectories(self.path / ERRORS)}
@@ -139,13 +139,14 @@ class Run:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """``summary.json``, or a fresh summary where the file is missing or out of date."""
+        """``summary.json``, or a fresh summary where it is missing, damaged or out of date."""
         file = self.path / SUMMARY
         sources = [self.path / name for name in (TRAJECTORIES, ERRORS)]
         newest = max((s.stat().st_mtime_ns for s in sources if s.exists()), default=0)
         if file.exists() and file.stat().st_mtime_ns >= newest:
-            kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-            return kept
+            kept = _read_summary(file)
+            if kept is not None:
+                return kept
         return self._summarise()
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -181,7 +182,7 @@ class Run:
         """Lock an opened run for writing; use it as ``with run.lock():``.
 
         Raises:
-            UserError: If another process writes it.
+            UserError: If another process writes it, or it can't be written.
         """
         self._acquire()
         try:
@@ -213,6 +214,7 @@ class Run:
             for name, data in new.items():
                 append(self._file(name), b"".join(data))
             self._done.update(finished)
+            self._broken.update(t.key for t in trajectories if t.failed)
 
     def write_summary(self) -> dict[str, Any]:
         """Make the summary anew and keep it in ``summary.json``."""
@@ -228,6 +230,7 @@ class Run:
 
         Raises:
             RuntimeError: If the run is not locked.
+            UserError: If it can't be written.
         """
         if self._lock is None:
             raise RuntimeError("the run is not open for writing")
@@ -254,12 +257,13 @@ class Run:
 
     def _acquire(self) -> None:
         try:
-            self._lock = FileLock(self.path / _LOCK)
+            with refusals(self.path):
+                self._lock = FileLock(self.path / _LOCK)
         except LockHeldError as owner:
             raise UserError(f"the run {self.path} is being written by {owner}") from None
 
     def _recover(self) -> None:
-        mend(self.path / ERRORS, _key)
+        self._broken = Counter(mend(self.path / ERRORS, _key))
         keys = mend(self.path / TRAJECTORIES, _key)
         self._done = set(keys)
         if len(self._done) < len(keys):
@@ -273,6 +277,17 @@ class Run:
 
     def _summarise(self) -> dict[str, Any]:
         return summarise(chain(self, self.errors()))
+
+
+def find(path: str | Path) -> Run:
+    """A run to read, by its folder or by the folder's name below ``runs``.
+
+    Raises:
+        UserError: If there is no such run.
+    """
+    named = Path("runs") / path
+    here = (Path(path) / CONFIG).is_file() or not (named / CONFIG).is_file()
+    return Run.open(path if here else named)
 
 
 def _row(t: Trajectory) -> dict[str, Any]:
@@ -321,50 +336,10 @@ def _strangers(folder: Path) -> str:
     return ", ".join(sorted({file.name for file in folder.iterdir()} - ours)[:3])
 
 
-# Configuration --------------------------------------------------------------------------------
-
-
-def _to_yaml(config: dict[str, Any]) -> str:
-    import yaml
-
-    return yaml.safe_dump(config, sort_keys=False)  # escapes: PyYAML folds some characters
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    import yaml
-
+def _read_summary(file: Path) -> dict[str, Any] | None:
     try:
-        config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise UserError(f"{folder / CONFIG} is not YAML: {error}") from error
-    if not isinstance(config, dict):
-        raise UserError(f"{folder / CONFIG} is not the configuration of a run")
-    return config
-
-
-def _check_same(old: dict[str, Any], new: dict[str, Any], folder: Path) -> None:
-    was, now = _flatten(old), _flatten(new)
-    for key in {**was, **now}:
-        before, after = was.get(key), now.get(key)
-        if before == after or key in FREE or key.split(".")[0] in FREE:
-            continue
-        if key in GROWING and isinstance(before, int) and isinstance(after, int):
-            if after > before:
-                continue
-            raise UserError(
-                f"the run {folder} has {key} = {before}, which can grow but not shrink to {after}"
-            )
-        raise UserError(
-            f"the run {folder} was made with {key} = {before!r}, not {after!r}; "
-            "give another output folder, or the same settings to go on"
-        )
-
-
-def _flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, item in value.items():
-        if isinstance(item, dict):
-            flat |= _flatten(item, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = item
-    return flat
+        kept = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    whole = isinstance(kept, dict) and summarise([]).keys() <= kept.keys()
+    return kept if whole else None

@@ -20,6 +20,10 @@ from zephyrus.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
+
+SHOWN_REASONS = 5
+"""Reasons of infrastructure errors that `render` lists."""
 
 Scores = Mapping[str, list[float]]
 """Scores of the repeats of each task, by task id."""
@@ -65,8 +69,8 @@ def summarise(trajectories: Iterable[Trajectory]) -> dict[str, Any]:
             if call.error is not None:
                 failed[call.name] += 1
                 kinds[call.error] += 1
-        if tools := t.task.get("required_tools"):
-            required.append(any(t.succeeded(tool) for tool in tools))
+        if t.task.get("required_tools"):
+            required.append(t.used_required_tools())
         for name, value in (t.rewards or {}).items():
             rewards[name].append(value)
         if t.rewards is not None and "score" in t.rewards:
@@ -148,13 +152,13 @@ def render(summary: Mapping[str, Any], title: str = "") -> RenderableType:
     from rich.console import Group
     from rich.table import Table
 
-    accuracy = Table(title=title or None, title_justify="left")
+    accuracy = Table(title=_plain(title) if title else None, title_justify="left")
     accuracy.add_column("")
     for column in ("rollouts", "accuracy", "95 % CI"):
         accuracy.add_column(column, justify="right")
     for heading, groups in (("template", "templates"), ("answer type", "answer_types")):
         for name, group in summary[groups].items():
-            accuracy.add_row(f"{heading} {name}", *_accuracy(group))
+            accuracy.add_row(_plain(f"{heading} {name}"), *_accuracy(group))
         if summary[groups]:
             accuracy.add_section()
     accuracy.add_row("all", *_accuracy({**summary, "n": summary["scored"]}), style="bold")
@@ -163,23 +167,35 @@ def render(summary: Mapping[str, Any], title: str = "") -> RenderableType:
     facts.add_column()
     facts.add_column(justify="right")
     for name, value in summary["rewards"].items():
-        facts.add_row(f"mean reward: {name}" if name != "reward" else "mean reward", _number(value))
+        label = f"mean reward: {name}" if name != "reward" else "mean reward"
+        facts.add_row(_plain(label), _number(value))
     facts.add_section()
     facts.add_row("required tool used", _percent(summary["required_tool_rate"]))
     facts.add_row("failure rate (failed calls / calls)", _percent(summary["failure_rate"]))
-    facts.add_row("tools per turn (calls / turns with calls)", _number(summary["tools_per_turn"]))
-    facts.add_row("turns per rollout", _number(summary["turns"]["mean"]))
+    facts.add_row(
+        "tools per turn (calls / turns with calls)", _number(summary["tools_per_turn"], 2)
+    )
+    facts.add_row("turns per rollout", _number(summary["turns"]["mean"], 1))
     facts.add_row("tool calls", f"{summary['tool_calls']:,}")
     if summary["errors"]:
-        facts.add_row("failed calls", _counts(summary["errors"]))
+        facts.add_row("failed calls", _plain(_counts(summary["errors"])))
     if summary["recovered_calls"]:
         facts.add_row("calls recovered from text", f"{summary['recovered_calls']:,}")
     tokens = summary["tokens"]
     facts.add_row("tokens", f"{tokens['prompt']:,} prompt, {tokens['completion']:,} completion")
-    facts.add_row("seconds per rollout", _number(summary["seconds"]["mean"]))
-    facts.add_row("stopped by", _counts(summary["stop_reasons"]))
+    facts.add_row("time per rollout", _duration(summary["seconds"]["mean"]))
+    facts.add_row("stopped by", _plain(_counts(summary["stop_reasons"])))
     if broken := summary["infrastructure"]["errors"]:
-        facts.add_row("infrastructure errors (not scored)", str(broken), style="red")
+        facts.add_row("infrastructure errors (not scored)", f"{broken:,}", style="red")
+        reasons = list(summary["infrastructure"]["reasons"].items())
+        for reason, count in reasons[:SHOWN_REASONS]:
+            facts.add_row(
+                _plain(f"  {reason if len(reason) <= 50 else reason[:49] + '…'}"),
+                f"{count:,}",
+                style="red",
+            )
+        if rest := broken - sum(count for _, count in reasons[:SHOWN_REASONS]):
+            facts.add_row("  other reasons", f"{rest:,}", style="red")
     return Group(accuracy, facts)
 
 
@@ -227,8 +243,21 @@ def _accuracy(group: Mapping[str, Any]) -> tuple[str, str, str]:
     return str(group["n"]), _number(group["accuracy"]), text
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _number(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
+
+
+def _plain(text: str) -> Text:
+    """Names and errors are anybody's: neither markup nor control characters get through."""
+    from rich.text import Text
+
+    return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
 def _percent(value: float | None) -> str:

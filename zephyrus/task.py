@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, overload
 
 from zephyrus.errors import UserError
+from zephyrus.jsonlines import write_whole
+from zephyrus.messages import clean_text
 
 SPLITS = ("train", "validation", "test")
 
@@ -25,7 +29,7 @@ class Task:
         answer_type: How the verifier compares ("numerical", "time", "location", ...).
         template: The template that it was made from.
         split: "train", "validation" or "test".
-        required_tools: Tools of which at least one call must succeed for a reward.
+        required_tools: Tools of each of which at least one call must succeed for a reward.
         world: What the environment needs to set the scene (dataset, forecast, ...).
         program: The tool calls that answer it, for the scripted policy.
         provenance: Where it comes from: source, exact semantics, margin, seed.
@@ -45,6 +49,12 @@ class Task:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
         return {**asdict(self), "required_tools": list(self.required_tools)}
+
+    def facts(self) -> dict[str, Any]:
+        """What a trajectory keeps of its task, for tables and rescoring."""
+        names = ("template", "answer_type", "split", "gold")
+        kept = {name: getattr(self, name) for name in names}
+        return {**kept, "required_tools": list(self.required_tools)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Task:
@@ -116,26 +126,36 @@ class TaskSet:
         return TaskSet(order[:n], self.name)
 
     def save(self, path: Path) -> None:
-        """Write JSON lines, complete or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            for task in self._tasks:
-                file.write(json.dumps(task.to_dict(), ensure_ascii=False) + "\n")
-        part.replace(path)
+        """Write JSON lines, complete or not at all; gzipped if the name ends in ``.gz``.
+
+        The same tasks give the same bytes.
+        """
+        lines = (json.dumps(task.to_dict(), ensure_ascii=False) + "\n" for task in self._tasks)
+        data = clean_text("".join(lines)).encode()
+        write_whole(path, gzip.compress(data, 9, mtime=0) if path.suffix == ".gz" else data)
 
     @classmethod
     def load(cls, path: Path) -> TaskSet:
-        """Read JSON lines (``.gz`` too)."""
-        import gzip
+        """Read JSON lines, gzipped if the name ends in ``.gz``.
 
+        Raises:
+            UserError: If there is no such file, or it is no bank; the first wrong line is named.
+        """
         if not path.is_file():
             raise UserError(f"there is no bank at {path}; make one with: zephyrus env build-bank")
-        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        try:
+            data = path.read_bytes()
+            if path.suffix == ".gz":
+                data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise UserError(f"the bank {path} can't be read: {error}") from error
         tasks = []
-        for number, line in enumerate(text.decode().splitlines(), 1):
+        # Only a line feed ends a line: a prompt may hold U+2028 and the like.
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if not line.strip():
+                continue
             try:
-                tasks.append(Task.from_dict(json.loads(line)))
-            except (ValueError, TypeError) as error:
+                tasks.append(Task.from_dict(json.loads(line.decode())))
+            except (ValueError, TypeError, UserError) as error:
                 raise UserError(f"{path}, line {number}: not a task ({error})") from error
         return cls(tasks, path.name.split(".")[0])

@@ -22,18 +22,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
+import re
 import typing
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, overload
 
 import docstring_parser
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic.errors import PydanticUserError
 
+from zephyrus.arguments import without_booleans
 from zephyrus.errors import UserError
 from zephyrus.messages import Image, ToolResult
 
 ERROR_KINDS = {
-    "malformed_json": "the arguments were not a JSON object",
+    "malformed_json": "the call or its arguments could not be read as a JSON object",
     "unknown_tool": "no tool has that name",
     "invalid_arguments": "an argument was missing, unknown or of the wrong type",
     "tool_error": "the tool refused the call and said why",
@@ -42,6 +46,10 @@ ERROR_KINDS = {
 }
 
 World = Mapping[type, object]
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what the OpenAI API allows
+
+_VERBATIM = ("default", "enum", "const", "examples")  # values of a schema, not schemas
 
 
 class ToolError(Exception):
@@ -73,10 +81,15 @@ class Tool:
                 would otherwise hold up every other rollout.
 
         Raises:
-            UserError: If a parameter has no annotation, a default of a wrong kind, or is ``*args``.
+            UserError: If a parameter has no annotation, one that has no JSON schema, a default of
+                another type, or is ``*args`` or positional-only.
         """
         self.function = function
         self.name = name or function.__name__
+        if not _NAME.fullmatch(self.name):
+            raise UserError(
+                f"a tool can't be called {self.name!r}: endpoints take up to 64 letters, digits, _ and -"
+            )
         self.thread = thread
         self.is_async = inspect.iscoroutinefunction(function)
         self.__doc__ = function.__doc__
@@ -151,12 +164,13 @@ class Tool:
             model = self._model.model_validate(dict(arguments))
         except ValidationError as error:
             raise _RefusedError("invalid_arguments", self._complaint(error)) from None
-        keywords = {name: getattr(model, name) for name in type(model).model_fields}
+        fields = type(model).model_fields.items()
+        keywords = {str(field.alias): getattr(model, name) for name, field in fields}
         for name, world_type in self.injected.items():
             found = world.get(world_type)
             if found is None:
                 raise ToolError(
-                    f"{self.name} needs a {world_type.__name__.lower()}, and this episode has none."
+                    f"{self.name} needs the {world_type.__name__.lower()}, and this episode has none."
                 )
             keywords[name] = found
         return keywords
@@ -191,7 +205,7 @@ class Tool:
             where = ".".join(str(p) for p in item["loc"]) or "arguments"
             if item["type"] == "extra_forbidden":
                 known = ", ".join(self.parameters["properties"]) or "none"
-                sentences.append(f"{self.name} has no argument {where!r}; it takes: {known}.")
+                sentences.append(f"{self.name} has no argument {_short(where)}; it takes: {known}.")
             elif item["type"] == "missing":
                 sentences.append(f"{self.name} needs the argument {where!r}.")
             else:
@@ -247,12 +261,19 @@ def _arguments_model(
     function: Callable[..., Any], name: str, doc: docstring_parser.Docstring
 ) -> tuple[type[BaseModel], dict[str, type]]:
     about = {p.arg_name: " ".join((p.description or "").split()) for p in doc.params}
-    hints = typing.get_type_hints(function, include_extras=True)
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError) as error:
+        raise UserError(f"the tool {name!r} has a type that can't be read ({error})") from None
     fields: dict[str, Any] = {}
     injected: dict[str, type] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise UserError(f"the tool {name!r} can't take *{parameter.name}: name its arguments")
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise UserError(
+                f"the tool {name!r} is called by keyword: remove the / after {parameter.name!r}"
+            )
         if parameter.name not in hints:
             raise UserError(f"the tool {name!r} needs a type for its argument {parameter.name!r}")
         hint = hints[parameter.name]
@@ -260,10 +281,34 @@ def _arguments_model(
             injected[parameter.name] = hint
             continue
         default = ... if parameter.default is parameter.empty else parameter.default
-        description = about.get(parameter.name) or None
-        fields[parameter.name] = (hint, Field(default, description=description))
+        # An alias: pydantic keeps names such as "schema" or "_x" to itself.
+        options: dict[str, Any] = {"alias": parameter.name}
+        if about.get(parameter.name):
+            options["description"] = about[parameter.name]
+        _check_argument(name, parameter.name, hint, default)
+        fields[f"argument_{len(fields)}"] = (without_booleans(hint), Field(default, **options))
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=False, allow_inf_nan=False)
     return create_model(name, __config__=config, **fields), injected
+
+
+def _check_argument(tool: str, argument: str, hint: Any, default: Any) -> None:
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(hint)
+        adapter.json_schema()
+    except PydanticUserError as error:
+        reason = error.message.split("\n")[0]
+        raise UserError(
+            f"the tool {tool!r}: no JSON schema for its argument {argument!r} ({reason})"
+        ) from None
+    if default is ...:
+        return
+    try:
+        adapter.validate_python(default)
+    except ValidationError:
+        raise UserError(
+            f"the tool {tool!r}: the default {_short(default)} of its argument {argument!r} "
+            "is not of the argument's type"
+        ) from None
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
@@ -282,7 +327,9 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
         if "enum" in node and not names:  # the values say their type
             node = {key: item for key, item in node.items() if key != "type"}
         return {
-            key: clean(value, names=key in ("properties", "$defs"))
+            key: value
+            if key in _VERBATIM and not names
+            else clean(value, names=not names and key in ("properties", "$defs"))
             for key, value in node.items()
             if names or not (key == "title" or (key == "default" and value is None))
         }
@@ -304,7 +351,20 @@ def _result(value: Any) -> ToolResult:
         return ToolResult("\n".join(str(v) for v in value if not isinstance(v, Image)), images)
     if isinstance(value, str):
         return ToolResult(value)
-    return ToolResult(json.dumps(value, ensure_ascii=False, default=str))
+    return ToolResult(json.dumps(_plain(value), ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    """JSON values: numpy's numbers and arrays as lists, NaN and infinity (not JSON) as null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
 def _sample(schema: Mapping[str, Any]) -> Any:

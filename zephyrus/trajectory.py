@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from zephyrus.limits import StopReason
-from zephyrus.messages import Message, Usage
+from zephyrus.messages import Message, Usage, clean_text
 
 
 class Key(NamedTuple):
@@ -52,7 +52,7 @@ class Trajectory:
         usage: Tokens of all turns.
         recovered_calls: Tool calls that were read out of plain text.
         seconds: Wall-clock time, and the part of it spent in the policy.
-        task: A copy of the task's template, answer type and gold for tables and rescoring.
+        task: What is kept of the task for tables and rescoring; see `zephyrus.task.Task.facts`.
     """
 
     key: Key
@@ -78,12 +78,16 @@ class Trajectory:
         """Whether at least one call of ``tool`` went through."""
         return any(call.name == tool and call.error is None for call in self.calls)
 
+    def used_required_tools(self) -> bool:
+        """Whether at least one call of every tool that the task requires went through."""
+        return all(self.succeeded(tool) for tool in self.task.get("required_tools") or ())
+
     def to_json(self) -> str:
-        """One line of ``trajectories.jsonl``. Images are kept as data URLs."""
+        """One line of ``trajectories.jsonl``, valid UTF-8. Images are kept as data URLs."""
         data = asdict(self)
         data["key"] = list(self.key)
         data["messages"] = [_to_stored(message) for message in self.messages]
-        return json.dumps(data, ensure_ascii=False)
+        return clean_text(json.dumps(data, ensure_ascii=False))
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Trajectory:

@@ -21,6 +21,7 @@ from typing import Any
 
 from zephyrus.errors import UserError
 from zephyrus.task import SPLITS, Task, TaskSet
+from zephyrus_bench.blind import Learnt, limit
 from zephyrus_bench.guess import best_constant
 from zephyrus_bench.report import GUESSABLE, BankReport, measure
 from zephyrus_bench.subjects import Group, Subject, in_turn
@@ -34,9 +35,13 @@ DEFAULT_SIZES: Mapping[str, int] = {"train": 1000, "validation": 125, "test": 50
 
 SOURCE = "Zephyrus-R1 (2026), Table B.1"
 
+TRAINING = "train"
+
 _SHARES = {"train": 0.45, "validation": 0.2, "test": 0.35}  # of the keys
 _TRIES = 3  # draws of the details of one key
 _AIM = 0.14  # the most a constant may score on a template: below GUESSABLE, with room
+_PER_TEMPLATE, _PER_BANK = 3, 8  # questions about one feature
+_PER_SET = 12  # questions about one set of candidates, in one template
 _FLAVOUR = 0.34  # the same for a template's questions about one variable and flavour
 
 # What a constant answer can't be kept from scoring, however different the questions: one number
@@ -65,12 +70,17 @@ class _Guard:
     The limits hold at every size: over all tasks of the template, over those about one variable,
     and over those about one variable and flavour (maximum, p90, lowest …). What a constant gets
     from any questions is always allowed. A place wins only once for one set of candidates,
-    variable and order, and only twice for one set.
+    variable and order, and only twice for one set. No strategy of `zephyrus_bench.blind` may
+    score more than its limit.
     """
 
+    learnt: Learnt | None = None
+    subjects: Counter[str] = field(default_factory=Counter)
     tasks: list[Task] = field(default_factory=list)
     winners: Counter[tuple[Any, ...]] = field(default_factory=Counter)
     prompts: set[str] = field(default_factory=set)
+    blind: Counter[str] = field(default_factory=Counter)
+    applies: Counter[str] = field(default_factory=Counter)
 
     def admits(self, task: Task) -> bool:
         about, detail = task.provenance["variable"], task.provenance["detail"]
@@ -81,6 +91,13 @@ class _Guard:
             return False
         if any(self.winners[key] >= most for key, most in self._wins(task)):
             return False
+        if any(self.subjects[key] >= most for key, most in self._asked(task)):
+            return False
+        scores = self._blind(task)
+        for name, score in scores.items():
+            allowed = max(1.0, limit(name) * (self.applies[name] + 1))
+            if score > 0.0 and self.blind[name] + score > allowed:
+                return False
         floor = _UNAVOIDABLE[task.answer_type]
         return all(
             best_constant([*pool, task]).total <= max(floor, limit * (len(pool) + 1))
@@ -88,9 +105,25 @@ class _Guard:
         )
 
     def add(self, task: Task) -> None:
+        task.provenance["blind"] = {k: round(v, 4) for k, v in self._blind(task).items()}
+        self.blind.update(self._blind(task))
+        self.applies.update(self._blind(task).keys())
+        self.subjects.update(key for key, _ in self._asked(task))
         self.tasks.append(task)
         self.prompts.add(task.prompt)
         self.winners.update(key for key, _ in self._wins(task))
+
+    def _blind(self, task: Task) -> dict[str, float]:
+        learnt = self.learnt.scores(task) if self.learnt else {}
+        return {**task.provenance["blind"], **learnt}
+
+    @staticmethod
+    def _asked(task: Task) -> list[tuple[str, int]]:
+        """How often a feature or a set was asked about, and how often it may be."""
+        subject = task.provenance["key"][1]
+        if "candidates" in task.provenance:
+            return [(f"{task.template}/{subject}", _PER_SET)]
+        return [(f"{task.template}/{subject}", _PER_TEMPLATE), (subject, _PER_BANK)]
 
     @staticmethod
     def _wins(task: Task) -> list[tuple[tuple[Any, ...], int]]:
@@ -161,13 +194,18 @@ def make_tasks(
     dataset.zones.build()
     rejected: Counter[str] = Counter()
     kept: dict[tuple[str, str], list[Task]] = {}
+    subjects: Counter[str] = Counter()
     for template in TEMPLATES.values():
         keys = _keys(dataset, template, seed)
-        for split in SPLITS:
+        learnt: Learnt | None = None
+        for split in SPLITS:  # training questions first: they must not teach the others' answers
+            guard = _Guard(learnt, subjects)
             quota = wanted.get((split, template.name), 0)
             kept[split, template.name] = _fill(
-                dataset, template, split, keys[split], quota, seed, rejected
+                guard, dataset, template, split, keys[split], quota, seed, rejected
             )
+            if split == TRAINING and guard.tasks:
+                learnt = Learnt(guard.tasks)
     tasks = [task for split in SPLITS for name in TEMPLATES for task in kept[split, name]]
     return TaskSet(tasks, dataset.name), rejected
 
@@ -183,6 +221,7 @@ def write_bank(tasks: TaskSet, path: Path) -> None:
 
 
 def _fill(
+    guard: _Guard,
     dataset: Dataset,
     template: Template,
     split: str,
@@ -192,7 +231,6 @@ def _fill(
     rejected: Counter[str],
 ) -> list[Task]:
     """Draw until the quota is full; what the guard turned away is tried again at the end."""
-    guard = _Guard()
     waiting: list[Task] = []
     for key in keys:
         if len(guard.tasks) >= quota:
@@ -248,6 +286,7 @@ def _task(scene: Scene, template: Template, key: _Key, draft: Draft, split: str,
         "needed_margin": draft.needed,
         "data": forecast.label,
         "seed": seed,
+        "blind": draft.blind,
     }
     if template.tool == "climatology" and climatology is not None:
         provenance["climatology"] = f"{climatology.label}, {climatology.period}"

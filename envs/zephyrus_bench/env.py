@@ -28,14 +28,14 @@ BANKS = Path(__file__).parent / "data"
 
 _FULL = """\
 You answer questions about one weather forecast by calling tools. Look every value up; never \
-guess. Values are of the forecast named in the question, which is not the weather of today. When \
-you know the answer, write it once, as JSON inside answer tags, in the unit asked for:
+guess. Values are of the forecast in the question, not of today. Once you know the answer, write \
+it as JSON inside answer tags, in the unit asked for:
 - a number: <answer>24.3</answer>
 - hours from the initial time: <answer>132</answer>
 - a place and its value: <answer>{"place": "Kenya", "value": 24.3}</answer>
 - a list of names, [] if there are none: <answer>["Kenya", "Chad"]</answer>
-Spell names as the tools do. Give one answer: several guesses count as wrong. If a tool returns \
-an error, read it and mend the call."""
+Names, and which places count as "countries in Africa", are as in the tools. Give one answer: \
+several guesses count as wrong. If a tool returns an error, mend the call."""
 
 _COMPACT = """\
 Answer the weather question with tools; never guess. Finish with one answer as JSON:
@@ -85,6 +85,7 @@ class BenchEnv(ToolEnv):
         """
         if turn_cost < 0 or free_turns < 0:
             raise UserError("turn_cost and free_turns must not be negative")
+        tools = tuple(tools)
         super().__init__(
             split=split, tools=tools, limits=limits, compact=compact, render_mode=render_mode
         )
@@ -112,17 +113,28 @@ class BenchEnv(ToolEnv):
 
     def world(self, task: Task) -> World:
         """The task's dataset and forecast."""
-        name = str(task.world["dataset"])
         given = self.dataset
+        name = task.world.get("dataset")
         try:
             if isinstance(given, Dataset):
                 data = given
             else:  # a bank knows its dataset by name; a folder may have been given for it
-                data = load_dataset(given if Path(given).name == name else name)
+                data = load_dataset(given if name in (None, Path(given).name) else str(name))
             forecast = data.forecast(str(task.world.get("forecast") or data.forecasts[0]))
             return {Dataset: data, Forecast: forecast}
         except GeodataError as error:
             raise UserError(f"the task {task.id} cannot be set up: {error}") from error
+
+    def describe(self) -> dict[str, Any]:
+        """What a run must be repeated and scored again with."""
+        data = self.dataset.name if isinstance(self.dataset, Dataset) else str(self.dataset)
+        bank: str | None = None
+        if isinstance(self.bank, TaskSet):
+            bank = "(given in Python)"
+        elif self.bank is not None:
+            bank = str(Path(self.bank).resolve())
+        rewards = {"turn_cost": self.turn_cost, "free_turns": self.free_turns}
+        return {**super().describe(), "dataset": data, "bank": bank, **rewards}
 
     def system_prompt(self) -> str:
         """What the agent is told once; the question itself names the forecast."""

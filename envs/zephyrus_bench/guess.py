@@ -61,12 +61,6 @@ def best_constant(tasks: Sequence[Task]) -> Guess:
     return Guess(answer, float(total), len(tasks))
 
 
-def everything(tasks: Sequence[Task]) -> float:
-    """The mean score of naming every candidate of a list question: not constant, but blind."""
-    shares = [2 * len(t.gold) / (len(t.gold) + len(t.provenance["candidates"])) for t in tasks]
-    return float(np.mean(shares)) if shares else 0.0
-
-
 def _bands(
     golds: Sequence[float], width: Callable[[float], float]
 ) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -2,23 +2,36 @@
 
 "Niger" is not in "Nigeria", "Mexico City" does not name Mexico, and where several places are
 named the order tells an answer with its region ("Lake Victoria, Kenya") from a list of guesses.
+A place may go by any name that the tools know for it, as long as no other candidate does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from zephyrus_geodata import Feature, FeatureStore
-from zephyrus_geodata.names import lookup_key, without_qualifier
+from zephyrus_geodata.aliases import shipped_aliases
+from zephyrus_geodata.names import lookup_key, without_generic, without_qualifier
 
 REGION_KINDS = frozenset({"continent", "subregion", "country", "us_state"})
 """Kinds that may follow a place to say where it is."""
 
+SHORT = 3
+"""Codes of up to so many letters ("IN", "US") count within a text only where it has capitals."""
+
+_PARTED = re.compile(r"[\s,;:()/]+")
+
 Words = tuple[str, ...]
 
 
-def mentions(text: str, candidates: Iterable[str] = ()) -> list[str]:
+def resolve(text: str, candidates: Iterable[str] = (), kind: str | None = None) -> str | None:
+    """The lookup key of the candidate whose name or other name a text is, as a whole."""
+    return forms(candidates, kind).get(words(text))
+
+
+def mentions(text: str, candidates: Iterable[str] = (), kind: str | None = None) -> list[str]:
     """The places that a text names, in order.
 
     Args:
@@ -26,21 +39,31 @@ def mentions(text: str, candidates: Iterable[str] = ()) -> list[str]:
         candidates: Names known besides those of the shipped features; they come first where a
             name is shared. Of "Birmingham, United Kingdom" the part before the comma is enough,
             if only one candidate has it.
+        kind: The candidates' kind, whose other names count; by default those of any kind.
 
     Returns:
         Lookup keys: of the full name for a candidate, else of the words that matched.
     """
-    own = forms(candidates)
+    own = forms(candidates, kind)
     known = gazetteer()
-    words = lookup_key(text).split()
+    capitals = {words(word) for word in _PARTED.split(text.replace(".", "")) if word.isupper()}
+    said = words(text)
     longest = max([len(form) for form in own] + [_longest()], default=0)
     found: list[str] = []
     start = 0
-    while start < len(words):
-        for length in range(min(longest, len(words) - start), 0, -1):
-            form = tuple(words[start : start + length])
-            if form in own or form in known:
-                found.append(own.get(form, " ".join(form)))
+    while start < len(said):
+        for length in range(min(longest, len(said) - start), 0, -1):
+            form = said[start : start + length]
+            key = own.get(form)
+            full = key is not None and words(key) == form
+            if len(form) == 1 and len(form[0]) <= SHORT and not full and form not in capitals:
+                continue
+            # "Nicaragua" is short for a lake, but in "Lake Managua, Nicaragua" it is a country
+            regions = [f for f in known.get(form, ()) if f.kind in REGION_KINDS]
+            if not full and any(lookup_key(f.name) != key for f in regions):
+                key = None
+            if key or form in known:
+                found.append(key or " ".join(form))
                 start += length
                 break
         else:
@@ -48,55 +71,90 @@ def mentions(text: str, candidates: Iterable[str] = ()) -> list[str]:
     return found
 
 
-def names_place(text: str, gold: str, candidates: Iterable[str] = ()) -> bool:
+def names_place(
+    text: str, gold: str, candidates: Iterable[str] = (), kind: str | None = None
+) -> bool:
     """Whether a text names the gold place, and no other as a second guess.
 
     The gold place must be the first one named, or follow only its own parent; what comes after
     it may only be regions that it could lie in, and no other candidate.
     """
     right = lookup_key(gold)
-    others = {lookup_key(name) for name in candidates} - {right}
-    found = mentions(text, {gold, *candidates})
+    names = list(dict.fromkeys([gold, *candidates]))
+    if whole := resolve(text, names, kind):
+        return whole == right
+    others = {lookup_key(name) for name in names} - {right}
+    found = mentions(text, names, kind)
     if right not in found:
         return False
     known = gazetteer()
+    parents = {words(f.parent) for f in known.get(words(gold), ()) if f.parent}
     first = found.index(right)
     for position, name in enumerate(found):
         if name == right:
             continue
-        features = known.get(tuple(name.split()), ())
-        parents = {lookup_key(f.parent) for f in known.get(tuple(right.split()), ()) if f.parent}
+        features = known.get(words(name), ())
+        is_parent = any(words(f.name) in parents for f in features)
         is_region = any(f.kind in REGION_KINDS for f in features)
-        allowed = name in parents if position < first else is_region or name in parents
-        if name in others or not allowed:
+        if name in others or not (is_parent or (is_region and position > first)):
             return False
     return True
 
 
-def forms(candidates: Iterable[str]) -> dict[Words, str]:
-    """The lookup keys of names by their words; short forms that two names share are left out."""
-    names = list(dict.fromkeys(candidates))
-    short: dict[Words, set[str]] = {}
+def words(text: str) -> Words:
+    """The words under which a name is compared; "the" is none of them."""
+    return tuple(word for word in lookup_key(text).split() if word != "the")
+
+
+def forms(candidates: Iterable[str], kind: str | None = None) -> Mapping[Words, str]:
+    """The lookup keys of candidates by the words of each name they go by.
+
+    A full name outranks another name, and that a shortened one; what two candidates share at
+    its rank is left out.
+    """
+    return _forms(tuple(dict.fromkeys(candidates)), kind)
+
+
+@lru_cache(maxsize=512)
+def _forms(names: tuple[str, ...], kind: str | None) -> Mapping[Words, str]:
+    ranks: list[dict[Words, set[str]]] = [{}, {}, {}]
     for name in names:
-        words = tuple(lookup_key(without_qualifier(name)).split())
-        short.setdefault(words, set()).add(lookup_key(name))
-    alone = {form: owners.pop() for form, owners in short.items() if len(owners) == 1}
-    full = {tuple(lookup_key(name).split()): lookup_key(name) for name in names}
-    return {form: key for form, key in {**alone, **full}.items() if form}
+        plain = without_qualifier(name)
+        for rank, form in (
+            (0, name),
+            *((1, other) for other in (plain, *other_names(name, kind))),
+            (2, without_generic(plain)),
+        ):
+            ranks[rank].setdefault(words(form), set()).add(lookup_key(name))
+    found: dict[Words, str] = {}
+    seen: set[Words] = {()}
+    for owners in ranks:
+        found |= {f: next(iter(k)) for f, k in owners.items() if len(k) == 1 and f not in seen}
+        seen |= set(owners)
+    return found
+
+
+def other_names(name: str, kind: str | None = None) -> Iterator[str]:
+    """The names in the tools' table under which a feature is found too."""
+    for of_kind, aliases in shipped_aliases().items():
+        if kind in (None, of_kind):
+            yield from aliases.get(name, ())
 
 
 @lru_cache(maxsize=1)
 def gazetteer() -> Mapping[Words, tuple[Feature, ...]]:
-    """The shipped features by the words of their names and of their short names."""
+    """The shipped features by the words of their names and of their other names."""
     index: dict[Words, tuple[Feature, ...]] = {}
     for feature in FeatureStore.load():
-        for name in dict.fromkeys((feature.name, without_qualifier(feature.name))):
-            words = tuple(lookup_key(name).split())
-            index[words] = (*index.get(words, ()), feature)
+        plain = without_qualifier(feature.name)
+        for name in (feature.name, plain, *other_names(feature.name, feature.kind)):
+            form = words(name)
+            if feature not in index.get(form, ()):
+                index[form] = (*index.get(form, ()), feature)
     index.pop((), None)
     return index
 
 
 @lru_cache(maxsize=1)
 def _longest() -> int:
-    return max((len(words) for words in gazetteer()), default=0)
+    return max((len(form) for form in gazetteer()), default=0)

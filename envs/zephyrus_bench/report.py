@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zephyrus.task import SPLITS, Task, TaskSet
-from zephyrus_bench.guess import Guess, best_constant, everything
+from zephyrus_bench.blind import BLIND_LIMIT, CLIMATE, CLIMATE_LIMIT, limit
+from zephyrus_bench.guess import Guess, best_constant
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 GUESSABLE = 0.15
 """The most that a constant answer may score on one template of one split."""
 
-_WIDTH = 26  # of an answer in the table
+_WIDTH = 22  # of an answer in the table
+_ROUNDING = 1e-4  # of the scores that a bank keeps
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Row:
         guess: The best constant answer.
         by_variable: The best constant answer on the questions about each variable.
         kinds: How many questions about features of each kind.
-        blind: The mean score of naming every candidate (list questions only).
+        blind: What each strategy of `zephyrus_bench.blind` scores where it applies.
     """
 
     split: str
@@ -45,12 +47,24 @@ class Row:
     guess: Guess
     by_variable: dict[str, Guess]
     kinds: dict[str, int]
-    blind: float | None = None
+    blind: dict[str, Guess] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
-        """Whether there are enough questions and no constant answer scores on them."""
-        return self.count >= self.wanted and (not self.count or self.guess.score <= GUESSABLE)
+        """Whether there are enough questions, and guessing does not score on them."""
+        full = self.count >= self.wanted and self.guess.score <= GUESSABLE
+        return full and not self.paying
+
+    @property
+    def paying(self) -> list[Guess]:
+        """The blind strategies that score more than they may, beyond one question's worth."""
+        return [guess for guess in self.blind.values() if _blind_excess(guess) > 1.0 + _ROUNDING]
+
+    @property
+    def best_blind(self) -> Guess:
+        """The strategy, climate knowledge aside, that scores most."""
+        known = [guess for name, guess in self.blind.items() if name != CLIMATE]
+        return max(known, key=_blind_excess, default=Guess("", 0.0, 0))
 
     @property
     def worst_variable(self) -> tuple[str, Guess]:
@@ -62,6 +76,11 @@ class Row:
 def _excess(guess: Guess) -> float:
     """A constant's summed score in units of what is allowed: 15 %, or one question."""
     return guess.total / max(1.0, GUESSABLE * guess.count)
+
+
+def _blind_excess(guess: Guess) -> float:
+    """The same for a blind strategy, named in the place of an answer."""
+    return guess.total / max(1.0, limit(guess.answer) * guess.count)
 
 
 @dataclass
@@ -90,6 +109,10 @@ class BankReport:
                 found.append(f"{where} has {row.count} questions of {row.wanted}")
             if row.count and row.guess.score > GUESSABLE:
                 found.append(f"a constant answer scores {row.guess.score:.2f} on {where}")
+            found += [
+                f"the blind strategy {guess.answer!r} scores {guess.score:.2f} on {where}"
+                for guess in row.paying
+            ]
         return found
 
     def _most_guessable(self) -> list[Row]:
@@ -116,7 +139,10 @@ class BankReport:
                     for name, guess in row.by_variable.items()
                 },
                 "kinds": row.kinds,
-                "name_everything": row.blind,
+                "blind": {
+                    name: {"count": guess.count, "score": guess.score}
+                    for name, guess in row.blind.items()
+                },
                 "ok": row.ok,
             }
             for row in self.rows
@@ -142,6 +168,9 @@ class BankReport:
         table.add_column("n", justify="right")
         table.add_column("best constant answer", no_wrap=True)
         table.add_column("score", justify="right")
+        table.add_column("best blind strategy", no_wrap=True)
+        table.add_column("blind", justify="right")
+        table.add_column("climate", justify="right")
         previous = None
         for row in self.rows:
             if previous not in (None, row.split):
@@ -154,6 +183,9 @@ class BankReport:
                 counted,
                 _short(row.guess.answer),
                 f"{row.guess.score:.3f}",
+                row.best_blind.answer,
+                f"{row.best_blind.score:.3f}" if row.best_blind.answer else "",
+                f"{row.blind[CLIMATE].score:.3f}" if CLIMATE in row.blind else "",
                 style="" if row.ok else "red",
             )
         yield table
@@ -163,10 +195,11 @@ class BankReport:
                 f"Most guessable within one variable: {row.split}/{row.template} about {name}, "
                 f"{guess.score:.2f} (n={guess.count})"
             )
-        blind = [row for row in self.rows if row.blind is not None]
-        if blind:
-            shown = ", ".join(f"{row.split} {row.blind:.2f}" for row in blind)
-            yield f"Naming every candidate of a list question (blind, not constant): {shown}"
+        yield (
+            "Blind: the best of naming the candidate with most cells, the northernmost, …, all of "
+            f"them, or what was right in training (limit {BLIND_LIMIT:.2f}). Climate: what knowing "
+            f"the climatology, and no forecast, is worth (limit {CLIMATE_LIMIT:.2f})."
+        )
         for problem in self.problems:
             yield f"Problem: {problem}."
 
@@ -195,8 +228,19 @@ def measure(tasks: TaskSet, wanted: dict[tuple[str, str], int] | None = None) ->
             guess=best_constant(members),
             by_variable={name: best_constant(group) for name, group in of.items()},
             kinds=dict(Counter(str(task.provenance["kind"]) for task in members)),
-            blind=everything(members) if answer_type == "anomaly" else None,
+            blind=_blind(members),
         )
+
+
+def _blind(tasks: Sequence[Task]) -> dict[str, Guess]:
+    """What each strategy scores on the questions to which it applies."""
+    total: dict[str, float] = {}
+    count: Counter[str] = Counter()
+    for task in tasks:
+        for name, score in task.provenance.get("blind", {}).items():
+            total[name] = total.get(name, 0.0) + score
+            count[name] += 1
+    return {name: Guess(name, total[name], count[name]) for name in sorted(total)}
 
 
 def _short(answer: Any) -> str:

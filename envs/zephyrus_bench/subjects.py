@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from zephyrus_bench.wording import kind_word, with_article
-from zephyrus_geodata import Dataset, Feature, GeodataError
+from zephyrus_bench.wording import candidate_word, for_points, with_article
+from zephyrus_geodata import Dataset, Feature, FeatureStore, GeodataError
 
-FEWEST_CANDIDATES = 4
+FEWEST_CANDIDATES = 7  # of fewer, even a random one is often right
 MOST_CANDIDATES = 60
 """The tools list no more than 60 places at once."""
+
+MOST_SMALL = 0.4
+"""The largest share of a set's candidates that may be smaller than a grid cell."""
+
+FEWEST_SUBJECTS = 5
+"""A kind with fewer features of the size of a cell is not asked about."""
 
 POINT_KINDS = frozenset({"city"})
 
@@ -50,12 +57,16 @@ class Group:
     @property
     def singular(self) -> str:
         """One of them in words: "country in Africa"."""
-        return kind_word(self.kind) + self._where
+        return candidate_word(self.kind) + self._where
 
     @property
     def plural(self) -> str:
         """All of them in words: "countries in Africa"."""
-        return kind_word(self.kind, plural=True) + self._where
+        return candidate_word(self.kind, plural=True) + self._where
+
+    def form(self, question: str) -> str:
+        """A question's form for these candidates."""
+        return for_points(question) if self.kind in POINT_KINDS else question
 
     @property
     def _where(self) -> str:
@@ -68,7 +79,7 @@ Subject = Feature | Group
 
 
 def groups(dataset: Dataset, *, with_parent: bool | None = None) -> list[Group]:
-    """Every set of 4 to 60 candidates on the grid: whole kinds, and kinds within a parent.
+    """Every set of 7 to 60 candidates on the grid: whole kinds, and kinds within a parent.
 
     Args:
         dataset: Whose features.
@@ -79,20 +90,39 @@ def groups(dataset: Dataset, *, with_parent: bool | None = None) -> list[Group]:
     found: dict[tuple[Feature, ...], Group] = {}
     for kind in store.kinds():
         members = store.of_kind(kind)
-        parents = sorted({f.parent for f in members if f.parent})
+        parents = sorted(_above(store, members))
         wanted: list[str | None] = [None] if with_parent is not True else []
         for parent in [*wanted, *(parents if with_parent is not False else [])]:
             inside = store.of_kind(kind, parent)
-            on_grid = all(zones[feature.key].cells.size for feature in inside)
-            if FEWEST_CANDIDATES <= len(inside) <= MOST_CANDIDATES and on_grid:
+            if not FEWEST_CANDIDATES <= len(inside) <= MOST_CANDIDATES:
+                continue
+            found_in = [zones[feature.key] for feature in inside]
+            small = sum(zone.fallback for zone in found_in)
+            on_grid = all(zone.cells.size for zone in found_in)
+            if on_grid and small <= MOST_SMALL * len(inside):
                 # All US states are also all states of their parent: one set, not two.
                 found[tuple(inside)] = Group(kind, parent, tuple(inside))
     return list(found.values())
 
 
 def single_features(dataset: Dataset) -> list[Feature]:
-    """The features on the grid that are no smaller than a cell, and the cities."""
-    return [feature for feature in dataset.features if not is_small(dataset, feature)]
+    """The features on the grid that are no smaller than a cell, and the cities.
+
+    Kinds of which there are only a few are left out: their questions would all be about these.
+    """
+    found = [feature for feature in dataset.features if not is_small(dataset, feature)]
+    counts = Counter(feature.kind for feature in found)
+    return [feature for feature in found if counts[feature.kind] >= FEWEST_SUBJECTS]
+
+
+def _above(store: FeatureStore, members: Iterable[Feature]) -> set[str]:
+    """The names of the parents of features, and of their parents."""
+    found: set[str] = set()
+    rising = {feature.parent for feature in members if feature.parent}
+    while rising:
+        found |= rising
+        rising = {f.parent for f in store if f.name in rising and f.parent} - found
+    return found
 
 
 def is_small(dataset: Dataset, feature: Feature) -> bool:

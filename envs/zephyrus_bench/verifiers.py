@@ -12,7 +12,7 @@ from typing import Any
 
 from zephyrus.task import Task
 from zephyrus_bench.answers import read_hours, read_names, read_number, read_place
-from zephyrus_bench.matching import forms, mentions, names_place
+from zephyrus_bench.matching import mentions, names_place, other_names, resolve
 from zephyrus_geodata.names import lookup_key, without_qualifier
 
 ANSWER_TYPES = ("numerical", "time", "location", "anomaly")
@@ -61,7 +61,10 @@ def time(answer: str | None, gold: float) -> float:
 
 
 def location(
-    answer: str | None, gold: Mapping[str, Any], candidates: Collection[str] = ()
+    answer: str | None,
+    gold: Mapping[str, Any],
+    candidates: Collection[str] = (),
+    kind: str | None = None,
 ) -> float:
     """A place and its value: 1.0 for the right name, 0.5 for a wrong one with the right value.
 
@@ -72,32 +75,39 @@ def location(
         answer: The text inside the answer tags.
         gold: ``{"place": name, "value": number}``.
         candidates: Every place that the question is about.
+        kind: Their kind; the tools' other names of its features count too ("USA").
     """
     place = read_place(answer) if answer is not None else None
     if place is None:
         return 0.0
     right = str(gold["place"])
     one_name = len({lookup_key(name) for name in place.names}) == 1
-    if one_name and names_place(place.names[0], right, candidates):
+    if one_name and names_place(place.names[0], right, candidates, kind):
         return 1.0
     if place.value is not None and compare_numbers(place.value, float(gold["value"])) == 1.0:
         return 0.5
     return 0.0
 
 
-def anomaly(answer: str | None, gold: Sequence[str], candidates: Collection[str] = ()) -> float:
+def anomaly(
+    answer: str | None,
+    gold: Sequence[str],
+    candidates: Collection[str] = (),
+    kind: str | None = None,
+) -> float:
     """A list of names: the F1 of the two sets; both empty 1, one empty 0."""
-    names = read_names(answer) if answer is not None else None
-    if names is None:
+    if answer is None:
         return 0.0
     known = list(dict.fromkeys([*gold, *candidates]))
-    exact = forms(known)
+    spelt = [form for name in known for form in (name, *other_names(name, kind))]
+    names = read_names(answer, spelt)
+    if names is None:
+        return 0.0
     given: set[str] = set()
     for name in names:
-        key, plain = lookup_key(name), lookup_key(without_qualifier(name))
-        one = exact.get(tuple(key.split())) or exact.get(tuple(plain.split()))
+        one = resolve(name, known, kind) or resolve(without_qualifier(name), known, kind)
         # Every place in "Kenya and Chad" counts, so that one long string is no free list.
-        given |= {one} if one else set(mentions(name, known)) or {key}
+        given |= {one} if one else set(mentions(name, known, kind)) or {lookup_key(name)}
     return set_f1(given, {lookup_key(name) for name in gold})
 
 
@@ -114,13 +124,13 @@ def verify(task: Task, answer: str | None) -> float:
     Raises:
         ValueError: If the task has an answer type that is not in Table B.2.
     """
-    candidates = task.provenance.get("candidates", ())
+    candidates, kind = task.provenance.get("candidates", ()), task.provenance.get("kind")
     if task.answer_type == "numerical":
         return numerical(answer, float(task.gold))
     if task.answer_type == "time":
         return time(answer, float(task.gold))
     if task.answer_type == "location":
-        return location(answer, task.gold, candidates)
+        return location(answer, task.gold, candidates, kind)
     if task.answer_type == "anomaly":
-        return anomaly(answer, task.gold, candidates)
+        return anomaly(answer, task.gold, candidates, kind)
     raise ValueError(f"no verifier for the answer type {task.answer_type!r} of {task.id}")

@@ -24,19 +24,23 @@ MONTHS = (
     "December",
 )
 
-_KINDS = {
-    "us_state": ("US state", "US states"),
-    "nws_cwa": ("NWS forecast area", "NWS forecast areas"),
-    "country": ("country", "countries"),
+_KINDS = {"us_state": "US state", "nws_cwa": "NWS forecast area"}
+_CANDIDATES = {  # of a set: what the tools count among them
+    "us_state": ("US state or territory", "US states and territories"),
+    "country": ("country or territory", "countries and territories"),
     "city": ("city", "cities"),
-    "mountain_range": ("mountain range", "mountain ranges"),
 }
 _VARIABLES = {
     "mean_sea_level_pressure": "sea level pressure",  # else "the mean mean sea level pressure"
     "total_precipitation_6hr": "6-hour precipitation",
-    "10m_u_component_of_wind": "eastward wind component at 10 m",
-    "10m_v_component_of_wind": "northward wind component at 10 m",
 }
+_POINTS = (
+    ("area-mean {variable}", "{variable}"),
+    ("mean {variable}", "{variable}"),
+    ("average {variable}", "{variable}"),
+    ("averaged over its area and all", "averaged over all"),
+    (" in any grid cell and step", " at any step"),
+)
 _STATISTICS = {
     "mean": ("mean", "average"),
     "min": ("minimum", "lowest"),
@@ -47,21 +51,27 @@ _NOUNS = {"mean": "mean", "min": "minimum", "max": "maximum", "median": "median"
 _NOUNS |= {"highest": "maximum", "lowest": "minimum"}
 _PLURAL = re.compile(
     r"\b(?:Alps|Andes|Rockies|Mountains|Islands|Hills|Plains|Lakes|States|Emirates|Netherlands"
-    r"|Philippines|Highlands|Maldives|Bahamas|Pyrenees|Carpathians|Urals|Ghats|Appalachians)$"
+    r"|Philippines|Highlands|Maldives|Bahamas|Comoros|Seychelles|Pyrenees|Carpathians|Urals|Ghats|Appalachians)$"
 )
 _TITLED = re.compile(
-    r"^(?:Gulf|Bay|Sea|Strait|Horn|Isle|Caribbean$|Republic|Democratic Republic|Central African Republic)\b"
+    r"^(?:Gulf|Bay|Sea|Strait|Horn|Isle|Caribbean$|Republic|Democratic Republic|Peloponnese"
+    r"|Central African Republic|Federated States|Upper Peninsula)\b"
     r"|\b(?:Ocean|Sea|Desert|Range|Peninsula|Plateau|Basin|Plain|Kingdom|Republic|Steppe|Shield"
-    r"|Depression|Lowland|Gulf|Channel)$"
+    r"|Depression|Lowland|Gulf|Channel|Bight|Territory)$|^(?:North|South) Island$"
 )
 _ALWAYS_THE = frozenset({"desert", "ocean", "basin", "mountain_range", "plateau", "plain"})
 _NEVER_THE = re.compile(r"^(?:The|Lake|Lago|Lac|Mount)\b")
 
 
-def kind_word(kind: str, *, plural: bool = False) -> str:
-    """A kind in words: "US state", "mountain ranges"."""
-    word = kind.replace("_", " ")
-    return _KINDS.get(kind, (word, word + "s"))[plural]
+def kind_word(kind: str) -> str:
+    """A kind in words: "US state", "mountain range"."""
+    return _KINDS.get(kind, kind.replace("_", " "))
+
+
+def candidate_word(kind: str, *, plural: bool = False) -> str:
+    """One or all of a set of candidates in words: "country or territory", "mountain ranges"."""
+    word = kind_word(kind)
+    return _CANDIDATES.get(kind, (word, word + "s"))[plural]
 
 
 def with_article(name: str, kind: str | None = None) -> str:
@@ -73,8 +83,13 @@ def with_article(name: str, kind: str | None = None) -> str:
 
 
 def place(feature: Feature, *, ambiguous: bool = False) -> str:
-    """A feature in a sentence, with its kind where its name alone could mean another."""
+    """A feature in a sentence, with its kind where its name alone could mean another.
+
+    A city is named with its country, as the tools know it too: "Salem, India".
+    """
     name = with_article(feature.name, feature.kind)
+    if feature.kind == "city" and feature.parent and feature.parent != feature.name:
+        return name if "," in name else f"{name}, {feature.parent}"
     return f"{name} ({kind_word(feature.kind)})" if ambiguous else name
 
 
@@ -83,6 +98,20 @@ def over(feature: Feature, *, ambiguous: bool = False) -> str:
     if feature.kind == "nws_cwa":
         return f"over the {kind_word(feature.kind)} {feature.name}"
     return f"{'at' if feature.kind == 'city' else 'over'} {place(feature, ambiguous=ambiguous)}"
+
+
+def extreme_word(word: str, variable: Variable, *, lowest: bool) -> str:
+    """A word for an extreme; the lowest of a wind component is no calm: "(most negative)"."""
+    signed = variable.name.split("_component")[0].endswith(("_u", "_v", "u", "v"))
+    signed = signed and "component_of_wind" in variable.name
+    return f"{word} (most negative)" if lowest and signed else word
+
+
+def for_points(question: str) -> str:
+    """A question's form for cities, which are points and have no area mean."""
+    for area, point in _POINTS:
+        question = question.replace(area, point)
+    return question
 
 
 def variable_words(variable: Variable) -> str:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,13 +26,17 @@ def list_(as_json: bool) -> None:
     """
     from zephyrus_geodata import GeodataError, list_datasets, load_dataset
 
-    rows = []
+    folder = os.environ.get("ZEPHYRUS_DATA")
+    if folder and not Path(folder).is_dir():
+        raise click.UsageError(f"ZEPHYRUS_DATA names {folder}, and there is no such folder")
+    rows, broken = [], []
     for name in list_datasets():
         try:
             dataset = load_dataset(name)
             first = dataset.forecast(dataset.forecasts[0])
         except GeodataError as error:
-            raise click.UsageError(f"the dataset {name!r} can't be opened: {error}") from error
+            broken.append(f"the dataset {name!r} can't be opened: {error}")
+            continue
         climatology = dataset.climatology
         rows.append(
             {
@@ -44,7 +52,15 @@ def list_(as_json: bool) -> None:
         )
     if as_json:
         click.echo(json.dumps(rows, indent=1))
-        return
+    else:
+        _print(rows)
+    for problem in broken:
+        click.echo(problem, err=True)
+    if broken:
+        sys.exit(1)
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         click.echo(click.style(f"{row['name']}: {row['label']}", bold=True))
         hours = row["lead_hours"]

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 
 from zephyrus_geodata.aliases import FEATURES_FILE, Aliases, shipped_aliases
 from zephyrus_geodata.errors import GeodataError
-from zephyrus_geodata.names import lookup_key, normalise, without_generic, without_qualifier
+from zephyrus_geodata.names import (
+    lookup_key,
+    normalise,
+    quoted,
+    spellings,
+    without_generic,
+    without_qualifier,
+)
+from zephyrus_geodata.parents import ancestors
+from zephyrus_geodata.suggestions import A_MISSPELLING, ambiguous, similar, unknown
 
 if TYPE_CHECKING:
     import geopandas
     from shapely.geometry.base import BaseGeometry
 
 __all__ = ["AmbiguousFeature", "Feature", "FeatureStore", "UnknownFeature", "normalise"]
-
-NEAREST_NAMES = 5
-"""How many names an :class:`UnknownFeature` suggests."""
-
-WORTH_SUGGESTING = 60.0
-"""The least rapidfuzz score, of 100, at which an error message suggests a name."""
-
-A_MISSPELLING = 80.0
-"""The least rapidfuzz score, of 100, at which a search takes a name for what was meant."""
 
 
 class UnknownFeature(GeodataError, LookupError):
@@ -47,7 +47,8 @@ class Feature:
     Attributes:
         name: The name as people write it, with its accents.
         kind: What it is: ``country``, ``lake``, ``city``, …
-        parent: The name of the feature it belongs to (of a lake its country), if it has one.
+        parent: The name of the feature it is listed under (of a lake its country), if it has one.
+            There is one at most, so that Lake Victoria is listed under Tanzania alone.
         source: Where the shape comes from; ``outline`` is drawn by hand and approximate.
         wkb: The shape as well-known binary, longitude -180…180 and latitude in degrees.
     """
@@ -89,8 +90,8 @@ class Feature:
 class FeatureStore:
     """Named features, in a fixed order, found by name, kind or parent.
 
-    Names are compared without case, accents and punctuation, and common aliases are known. Within
-    a kind the generic word of a lake ("Lake Victoria") and what follows a comma or stands in
+    Names are compared without case, accents, punctuation and a leading "the", and common aliases
+    are known. Within a kind the generic word of a lake ("Lake Victoria") and what follows a comma or stands in
     brackets ("Birmingham, United Kingdom") may be left out; the parent may always follow a comma
     ("Paris, France").
     """
@@ -107,6 +108,7 @@ class FeatureStore:
         """
         self._features = tuple(features)
         self._names: dict[str, list[Feature]] = {}
+        self._short_names: dict[str, list[Feature]] = {}
         self._other_names: dict[str, list[Feature]] = {}
         self._loose_names: dict[str, list[Feature]] = {}
         self._by_kind: dict[str, list[Feature]] = {}
@@ -131,11 +133,15 @@ class FeatureStore:
                 # Two letters are a state's postal code only when states are asked for: "IN", "OR".
                 is_code = feature.kind == "us_state" and len(alias) == 2
                 add(self._loose_names if is_code else self._other_names, alias, feature)
+            # Most forecast areas are called after a city, which is what the name alone means.
+            others = self._loose_names if feature.kind == "nws_cwa" else self._other_names
             plain = without_qualifier(feature.name)
             if plain != feature.name:
-                add(self._other_names, plain, feature)
+                add(others, plain, feature)
+                if others is self._other_names:
+                    add(self._short_names, plain, feature)
             if feature.parent:
-                add(self._other_names, f"{plain}, {feature.parent}", feature)
+                add(others, f"{plain}, {feature.parent}", feature)
             bare = without_generic(plain)
             if bare != plain:
                 add(self._loose_names, bare, feature)
@@ -214,8 +220,7 @@ class FeatureStore:
         if not matches:
             raise UnknownFeature(self._unknown(name, kind))
         if len(matches) > 1:
-            loose = self._loose_names.get(lookup_key(name), []) if kind is None else []
-            raise AmbiguousFeature(_ambiguous(name, list(dict.fromkeys([*matches, *loose]))))
+            raise AmbiguousFeature(ambiguous(name, matches, self._loose(name, kind)))
         return matches[0]
 
     def find(
@@ -232,37 +237,68 @@ class FeatureStore:
 
         Raises:
             UnknownFeature: If there is no such kind or parent.
+            AmbiguousFeature: If several features with the parent's name are parents.
         """
         pool = self._pool(kind, parent)
-        key = lookup_key(text)
+        key = lookup_key(text).removeprefix("the ")
         if not key:
             return pool[:limit]
         allowed = {feature.key for feature in pool}
         exact = self._matches(text, kind)
-        loose = self._loose_names.get(key, [])
+        loose = self._loose(text, kind)
         begins = [f for f in pool if lookup_key(f.name).startswith(key)]
         contains = [f for f in pool if key in lookup_key(f.name)]
         found = {f.key: f for f in (*exact, *loose, *begins, *contains) if f.key in allowed}
         if len(found) < limit:
-            similar = self._similar(key, pool, limit, A_MISSPELLING)
-            found.update((f.key, f) for f in similar if f.key not in found)
+            nearest = similar(text, pool, limit, A_MISSPELLING)
+            found.update((f.key, f) for f in nearest if f.key not in found)
         return list(found.values())[:limit]
 
     def of_kind(self, kind: str, parent: str | None = None) -> list[Feature]:
-        """All features of a kind, or those that belong to a parent.
+        """All features of a kind, or those that belong to a parent, directly or through others.
+
+        The deserts in Asia are those listed under Asia and those listed under a country of Asia;
+        the seas of the Pacific Ocean are those of its northern and southern half.
 
         Raises:
             UnknownFeature: If there is no such kind or parent.
+            AmbiguousFeature: If several features with that name are parents.
         """
         return self._pool(kind, parent)
 
     def children(self, parent_name: str, kind: str | None = None) -> list[Feature]:
-        """The features that belong directly to a parent: of a country its states, lakes, cities.
+        """The features that belong to a parent, directly or through others.
+
+        Of a country these are its states, lakes, cities and so on; of a continent its countries
+        and all that belongs to them. What is listed under Russia belongs to Europe or Asia by
+        where it lies, though Russia itself is listed under Europe.
 
         Raises:
             UnknownFeature: If there is no such parent or kind.
+            AmbiguousFeature: If several features with that name are parents.
         """
         return self._pool(kind, parent_name)
+
+    def parent_named(self, name: str) -> Feature:
+        """The feature that a parent's name means.
+
+        Of several with the name it is the one that anything belongs to: the country Georgia, the
+        continent Antarctica.
+
+        Raises:
+            UnknownFeature: If there is none.
+            AmbiguousFeature: If several are parents.
+        """
+        matches = [self._keys[name]] if name in self._keys else self._matches(name, None)
+        if not matches:
+            raise UnknownFeature(self._unknown(name, None))
+        parents = {key for chain in self._ancestors.values() for key in chain}
+        parents &= {feature.key for feature in matches}
+        outermost = [k for k in parents if not self._ancestors[k] & parents]
+        chosen = [feature for feature in matches if feature.key in outermost]
+        if len(chosen) > 1:
+            raise AmbiguousFeature(ambiguous(name, chosen))
+        return (chosen or matches)[0]
 
     def to_geodataframe(self) -> geopandas.GeoDataFrame:
         """The features as a GeoDataFrame: name, kind, parent, source, geometry (EPSG:4326)."""
@@ -279,67 +315,51 @@ class FeatureStore:
     def _pool(self, kind: str | None, parent: str | None) -> list[Feature]:
         if kind is not None:
             self._check_kind(kind)
-        pool: Iterable[Feature] = self if kind is None else self._by_kind[kind]
+        pool = self._features if kind is None else self._by_kind[kind]
         if parent is None:
             return list(pool)
-        matches = self._matches(parent, None)
-        if not matches:
-            raise UnknownFeature(self._unknown(parent, None))
-        names = {feature.name for feature in matches}
-        return [feature for feature in pool if feature.parent in names]
+        key = self.parent_named(parent).key
+        return [feature for feature in pool if key in self._ancestors[feature.key]]
+
+    @cached_property
+    def _ancestors(self) -> dict[str, frozenset[str]]:
+        return ancestors(self._features)
 
     def _check_kind(self, kind: str) -> None:
         if kind not in self._by_kind:
             kinds = ", ".join(sorted(self._by_kind))
-            raise UnknownFeature(f"There is no kind {kind!r}; the kinds are {kinds}.")
+            raise UnknownFeature(f"There is no kind {quoted(kind)}; the kinds are {kinds}.")
 
     def _matches(self, name: str, kind: str | None) -> list[Feature]:
         """The features of a name; a name outranks an alias, and an alias a shortened name."""
         if kind is not None:
             self._check_kind(kind)
-        key = lookup_key(name)
+        return next(filter(None, (self._found(key, kind) for key in spellings(name))), [])
+
+    def _found(self, key: str, kind: str | None) -> list[Feature]:
         indexes = [self._names, self._other_names]
         if kind is not None:
             indexes.append(self._loose_names)
         for index in indexes:
             found = [f for f in index.get(key, []) if kind is None or f.kind == kind]
+            if found and kind is None and index is self._names:
+                # Washington is a state, but Washington, D.C. may be meant just as well.
+                kinds = {feature.kind for feature in found}
+                found += [f for f in self._short_names.get(key, ()) if f.kind not in kinds]
             if found:
                 return found
         return []
 
-    def _similar(self, key: str, pool: list[Feature], limit: int, least: float) -> list[Feature]:
-        from rapidfuzz import fuzz, process
-
-        names = [lookup_key(feature.name) for feature in pool]
-        scored = process.extract(key, names, scorer=fuzz.WRatio, limit=limit, score_cutoff=least)
-        # Ties are broken by the plain edit ratio, so that "Zurch" is Zürich before Church's Ferry.
-        scored.sort(key=lambda hit: (-hit[1], -fuzz.ratio(key, hit[0]), hit[2]))
-        return [pool[index] for _, _, index in scored]
+    def _loose(self, name: str, kind: str | None) -> list[Feature]:
+        """Features whose name is longer than that: "Lake Victoria" for "Victoria"."""
+        found = (self._loose_names.get(key, []) for key in spellings(name))
+        return [f for f in next(filter(None, found), []) if kind is None or f.kind == kind]
 
     def _unknown(self, name: str, kind: str | None) -> str:
-        what = kind.replace("_", " ") if kind else "feature"
-        key = lookup_key(name)
         # Of another kind ("Victoria", asked for as a lake), or short for one ("TX").
-        elsewhere = self._matches(name, None) or self._loose_names.get(key, [])
-        if elsewhere:
-            others = " or ".join(f"{f.name!r} (kind {f.kind})" for f in elsewhere[:NEAREST_NAMES])
-            return f"There is no {what} named {name!r}, but there is {others}."
-        near = self._similar(key, self._pool(kind, None), NEAREST_NAMES, WORTH_SUGGESTING)
-        if not near:
-            return f"There is no {what} named {name!r}, nor one with a similar name."
-        listed = ", ".join(f"{f.name} ({f.kind})" if kind is None else f.name for f in near)
-        return f"There is no {what} named {name!r}. Did you mean: {listed}?"
-
-
-def _ambiguous(name: str, matches: list[Feature]) -> str:
-    kinds = sorted({feature.kind for feature in matches})
-    if len(kinds) == len(matches):
-        return (
-            f"{name!r} is the name of features of several kinds: {', '.join(kinds)}. "
-            "Say which kind is meant."
-        )
-    listed = "; ".join(f"{feature.name} ({feature.kind})" for feature in matches)
-    return f"{name!r} may be any of: {listed}. Give the full name and the kind."
+        elsewhere = self._matches(name, None) or self._loose(name, None)
+        countries = {feature.name: feature for feature in self._by_kind.get("country", ())}
+        return unknown(name, kind, elsewhere, self._pool(kind, None), countries)
 
 
 def _read_parquet(path: Path) -> list[Feature]:

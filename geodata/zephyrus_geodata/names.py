@@ -25,7 +25,9 @@ _LETTERS = str.maketrans(
 _SILENT = re.compile(r"['’‘ʻʼʹ`´.]")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _ABBREVIATIONS = {"st": "saint", "ste": "sainte", "ft": "fort", "mt": "mount", "is": "islands"}
-_QUALIFIER = re.compile(r"\s*(?:,.*|\(.*\))\s*$")
+_QUALIFIER = re.compile(r"^Federated States of |\s*(?:,.*|\(.*\))\s*$")
+_TWO_LETTERS = re.compile(r"(?<=[aou])e")  # an umlaut written in two letters
+_MOST_LETTERS = 60
 _GENERIC = re.compile(
     r"^(?:(?:lake|lac|lago|lagoa|laguna|ozero|represa|réservoir|embalse|presa)"
     r"(?:(?: (?:de|del|da|do|des|la|el|las|los|of|the))+)? |the )"
@@ -59,10 +61,29 @@ def lookup_key(text: str) -> str:
 
 
 def without_qualifier(name: str) -> str:
-    """The name without what follows a comma or stands in brackets at its end."""
+    """The name without what follows a comma or stands in brackets at its end.
+
+    "Micronesia" is also enough for "Federated States of Micronesia".
+    """
     return _QUALIFIER.sub("", name) or name
 
 
 def without_generic(name: str) -> str:
     """The name without its generic word: "Victoria" for "Lake Victoria"."""
     return _GENERIC.sub("", name) or name
+
+
+def spellings(text: str) -> list[str]:
+    """The keys under which a name is looked for, one after the other.
+
+    After the key itself come those without a leading "the" and with umlauts that were written in
+    two letters: "the Sahara", "Koeln".
+    """
+    key = lookup_key(text)
+    keys = [key, key.removeprefix("the ")]
+    return list(dict.fromkeys([*keys, *(_TWO_LETTERS.sub("", each) for each in keys)]))
+
+
+def quoted(text: str) -> str:
+    """The text in quotation marks, cut if it is long: it may be anything that a model wrote."""
+    return repr(text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…")

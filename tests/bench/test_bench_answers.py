@@ -1,4 +1,5 @@
 import json
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,17 @@ from zephyrus_bench.answers import (
         ("<ANSWER>24.3</ANSWER>", "24.3"),
         ("<answer>1</answer> no, wait: <answer>2</answer>", "2"),
         ("<answer>24.3", "24.3"),  # a server that stops at </answer>
-        ("<answer></answer>", ""),
+        ("<answer></answer>", None),  # a placeholder
+        ("<answer>5</answer> (in the format <answer>…</answer>)", "5"),
+        ("The format is <answer>...</answer>. <answer>5</answer>", "5"),
+        ("<answer>24.3</answer>\nThe final answer is in the <answer> tags above.", "24.3"),
+        ("I will put it in <answer> tags later", None),
+        ("I will put it in <answer>…</answer> tags", None),
+        ('<answer type="number">24.3</answer >', "24.3"),
+        ("<answer >24.3</answer>", "24.3"),
+        ('Here: <answer>{"place": "Kenya"', '{"place": "Kenya"'),
+        ("<answer>Kenya", "Kenya"),
+        ("<answer>1<answer>2</answer>", "2"),
         ("<think>maybe <answer>1</answer></think><answer>2</answer>", "2"),
         ("perhaps <answer>1</answer></think><answer>2</answer>", "2"),
         ("<think>maybe <answer>1</answer></think> I do not know", None),
@@ -70,8 +81,43 @@ def test_finds_the_answer(text, answer):
         ("2 m temperature: 24.3 °C", 24.3),
         ("The 500 hPa temperature is -12.5 °C on 1959-01-07 12:00 UTC", -12.5),
         ("24.3 °C (7 January 1959)", 24.3),
+        # numbers that say when or where, as the tools print them
+        ("24.3 °C at 132 h (valid 1959-01-07 12:00 UTC)", 24.3),
+        ("2 m temperature, mean over Kenya (country), 6-240 h: 24.31 °C", 24.31),
+        ("24.3 degC at 132 h", 24.3),
+        ("24.3 mm in 6 h", 24.3),
+        ("5.1 mm/6 h", 5.1),
+        ("5.1 mm per 6 h", 5.1),
+        ("6-hour precipitation: 24.3 mm", 24.3),
+        ("5820.0 gpm (500 hPa)", 5820.0),
+        ("24.3 m/s at 10 m", 24.3),
+        ("24.3 (mean over 12 cells)", 24.3),
+        ('{"mean": 24.3, "hour": 132}', 24.3),
+        ('{"feature": "Kenya", "hour": 24, "mean": 24.3}', 24.3),
+        ('{"mean": 24.3, "variable": "2m_temperature", "latitude": 1.5}', 24.3),
+        ('[24.3, "°C"]', 24.3),
+        # other ways to write a number
+        ("2.43 × 10^1", 24.3),
+        ("2.43x10^1", 24.3),
+        ("24,3", 24.3),
+        ("24,3 °C", 24.3),
+        ('{"value": "24,3"}', 24.3),
+        ("0,125", 0.125),
+        ("1,013", 1013.0),
+        ("1 013.2", 1013.2),
+        ("1 013.2 hPa", 1013.2),
+        ("24·3", 24.3),
+        ("minus 24.3", -24.3),
+        ("negative 24.3 °C", -24.3),
+        # the same value again
+        ("24.3 ± 0.1", 24.3),
+        ("24.3 °C (75.7 °F)", 24.3),
+        ("1013.2 hPa (101320 Pa)", 1013.2),
+        ("24.31 °C (24.3)", 24.31),
         ("10", 10.0),
         ("10 m/s", 10.0),
+        ("500 hPa", 500.0),
+        ("6 h", 6.0),
         ("0", 0.0),
     ],
 )
@@ -100,6 +146,10 @@ def test_reads_numbers_as_models_write_them(text, number):
         '{"value": 24.3, "answer": 25.1}',
         '{"value": 24.3} {"value": 25.1}',
         "24.3 (25.1)",
+        "20 (or 30)",
+        "500 hPa, 850 hPa",
+        "24.3 °C or 25.1 °C at 132 h",
+        "10,20,30",
         "[[24.3, 25.1]]",
         "[" * 5000,
         "9" * 5000,
@@ -125,13 +175,24 @@ def test_a_list_of_guesses_is_no_number(text):
         ("maximum 27.42 °C at 132 h (valid 1959-01-07 12:00 UTC)", 132.0),
         ("T+132", 132.0),
         ("132 hours (5.5 days)", 132.0),
+        ("5.5 days", 132.0),
+        ("5 days 12 hours", 132.0),
+        ("5 days and 12 h", 132.0),
+        ("132 hours (of 240 h)", 132.0),
+        ("6-240 h: maximum 27.42 °C at 132 h", 132.0),
     ],
 )
 def test_reads_hours(text, hours):
     assert read_hours(text) == hours
 
 
-@pytest.mark.parametrize("text", ["126 h or 132 h", "[126, 132]", "126, 132", "", "soon"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("126 h or 132 h", "[126, 132]", "126, 132", "", "soon"),
+        *("6 h, 12 18 24", "6 h or 132", '{"hours": 6, "time": 132}', "5 days or 6 h"),
+    ],
+)
 def test_a_list_of_hours_is_no_answer(text):
     assert read_hours(text) is None
 
@@ -151,6 +212,14 @@ def test_a_list_of_hours_is_no_answer(text):
         ("Kenya", Place(("Kenya",), None)),
         ("Kenya, 24.3 °C", Place(("Kenya, 24.3 °C",), 24.3)),
         ('{"place": "Kenya"}', Place(("Kenya",), None)),
+        ('{"country": "Kenya", "value": 3, "unit": "°C"}', Place(("Kenya",), 3.0)),
+        ('{"sea": "Kara Sea", "value": 3, "time": "132 h"}', Place(("Kara Sea",), 3.0)),
+        ('{"winner": "Kenya", "value": 3}', Place(("Kenya",), 3.0)),
+        ('{"city": "Paris", "country": "France", "value": 2}', Place(("Paris, France",), 2.0)),
+        ('{"name": "Kenya", "parent": "Africa", "value": 2}', Place(("Kenya",), 2.0)),
+        ('{"Kenya": 24.3, "unit": "°C"}', Place(("Kenya",), 24.3)),
+        ('{"place": "Kenya", "name": "Chad"}', Place(("Kenya, Chad",), None)),
+        ('{"place": "Kenya", "location": ["Chad", "Mali"]}', Place(("Kenya", "Chad", "Mali"))),
         ('{"place": ["Kenya", "Chad"], "value": 24.3}', Place(("Kenya", "Chad"), 24.3)),
         ('["Kenya", "Chad"]', Place(("Kenya", "Chad"), None)),
         ('{"place": "Kenya", "value": [1, 2]}', Place(("Kenya",), None)),
@@ -187,12 +256,61 @@ def test_reads_places(text, place):
         ("null", []),
         ('{"names": []}', []),
         ("Kenya", ["Kenya"]),
+        ("No countries", []),
+        ("There are none.", []),
+        ("None of the countries", []),
+        ("0 of 12", []),
+        ("0 of 12 above January p90: none", []),
+        ("2 of 12 above January p90: Kenya; Chad", ["Kenya", "Chad"]),
+        ("N/A", []),
+        ("∅", []),
+        ("empty list", []),
+        ("{}", []),
+        ('{"Kenya": 3.2, "Chad": 1.2}', ["Kenya", "Chad"]),
+        ('{"Kenya": 3.2}', ["Kenya"]),
+        ('{"value": 3.2}', None),
+        ("3 of 12", None),
         ("", None),
-        ("{}", None),
     ],
 )
 def test_reads_lists(text, names):
     assert read_names(text) == names
+
+
+def test_names_with_a_comma_stay_whole():
+    assert read_names("Washington, D.C., Kenya", ["Washington, D.C."]) == [
+        "Washington, D.C.",
+        "Kenya",
+    ]
+    assert read_names("Washington, D.C., Kenya") == ["Washington", "D.C", "Kenya"]
+
+
+READERS = (find_answer, read_number, read_hours, read_place, read_names)
+HOSTILE = [
+    '["x{0}:{0}y"]'.format(" " * 1990),
+    "```" + " " * 20000 + "a" + " " * 20000 + "b",
+    "1" + " " * 30000 + "x",
+    "x" + " " * 20000 + "y",
+    json.dumps(["x" + "\t" * 1500 + ":" + "\t" * 400 + "y"]),
+    *(unit * (length // len(unit)) for length in (3999, 40000) for unit in (
+        *(" ", "[", "{", "(", "-", "1", "1 ", "1,", "0.", "1e", ": ", "( 1", '{"a":', '"', "'", "\\"),
+        *("1 x 10", "m s ", "m s (", "- 1", "1 h", "1 day ", "not ", "<answer", "<answer>"),
+        *("<think>", "May 1 ", "of 1", "Kenya ", "Kenya, ", "the ", "± ", "1 of 1", "\n", "A.B. "),
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_reading_takes_no_longer_than_a_blink(text):
+    for read in READERS:
+        began = time.perf_counter()
+        read(text)
+        assert time.perf_counter() - began < 0.5, read.__name__
+
+
+def test_a_very_long_answer_is_none():
+    assert read_number("24.3" + " " * 3000) == 24.3
+    assert read_number("24.3" + " " * 5000) is None
 
 
 JSON = st.recursive(
@@ -207,7 +325,6 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
-READERS = (find_answer, read_number, read_hours, read_place, read_names)
 
 
 @settings(max_examples=400, deadline=None)

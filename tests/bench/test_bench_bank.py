@@ -2,16 +2,20 @@ import gzip
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from zephyrus.errors import UserError
-from zephyrus.task import SPLITS, TaskSet
-from zephyrus_bench.bank import DEFAULT_SIZES, build_bank, make_tasks, quotas, write_bank
+from zephyrus.task import SPLITS, Task, TaskSet
+from zephyrus_bench.bank import DEFAULT_SIZES, _Guard, build_bank, make_tasks, quotas, write_bank
+from zephyrus_bench.blind import BLIND_LIMIT, limit
 from zephyrus_bench.env import BenchEnv
-from zephyrus_bench.report import GUESSABLE, measure
+from zephyrus_bench.guess import Guess
+from zephyrus_bench.report import GUESSABLE, BankReport, measure
 from zephyrus_bench.templates import TEMPLATES
+from zephyrus_bench.verifiers import verify
 from zephyrus_geodata import VARIABLES, Dataset
 
 SMALL = {"train": 16, "validation": 8, "test": 16}
@@ -99,6 +103,87 @@ def test_no_constant_answer_scores(bank):
             assert guess.total <= max(allowed, GUESSABLE * guess.count) + 1e-9, name
 
 
+def test_blind_strategies_do_not_score(bank):
+    for row in measure(bank):
+        for name, guess in row.blind.items():
+            assert guess.total <= max(1.0, limit(name) * guess.count) + 1e-3, (row.template, name)
+    strategies = {row.template: set(row.blind) for row in measure(bank) if row.split == "test"}
+    assert {"random candidate", "northernmost", "nearest a pole", "most cells", "climate"} <= (
+        strategies["time_mean_extreme"] & strategies["sublocation_extreme"]
+    )
+    assert "learnt by set" in strategies["greatest_departure"]
+    assert "all candidates" in strategies["percentile_exceedance"]
+    assert "mean instead" in strategies["climate_value"]
+    assert "climate" in strategies["feature_statistic"] & strategies["feature_at_time"]
+
+
+def test_what_training_teaches_is_worth_nothing_elsewhere(bank):
+    for name in ("time_mean_extreme", "sublocation_extreme", "greatest_departure"):
+        wins, total = {}, 0.0
+        for task in bank:
+            if task.template == name and task.split == "train":
+                wins.setdefault(task.provenance["key"][1], Counter())[task.gold["place"]] += 1
+        tests = [t for t in bank if t.template == name and t.split == "test"]
+        for task in tests:
+            best = wins.get(task.provenance["key"][1], Counter()).most_common(1)
+            total += bool(best) and best[0][0] == task.gold["place"]
+        assert total <= 0.25 * len(tests), name
+
+
+def test_naming_all_candidates_scores_little(bank):
+    for split in SPLITS:
+        tasks = [t for t in bank if t.answer_type == "anomaly" and t.split == split]
+        scores = [verify(t, json.dumps(t.provenance["candidates"])) for t in tasks]
+        assert sum(scores) <= max(1.0, BLIND_LIMIT * len(tasks)) + 1e-3
+        blind = [t.provenance["blind"]["all candidates"] for t in tasks]
+        assert scores == pytest.approx(blind, abs=1e-4)
+
+
+def test_no_subject_is_asked_about_again_and_again(bank):
+    features, sets = Counter(), Counter()
+    for task in bank:
+        subject = task.provenance["key"][1]
+        if "candidates" in task.provenance:
+            sets[task.template, subject] += 1
+        else:
+            features[task.template, subject] += 1
+            features[subject] += 1
+    assert max(n for key, n in features.items() if isinstance(key, tuple)) <= 3
+    assert max(features.values()) <= 8
+    assert max(sets.values()) <= 12
+
+
+def test_the_guard_turns_a_paying_strategy_away():
+    def question(i, score):
+        about = {
+            "key": ["x", f"lake:{i}", "v", ""],
+            "variable": f"v{i}",
+            "detail": {"flavour": "mean"},
+            "blind": {"northernmost": score},
+        }
+        return Task(f"t{i}", f"?{i}", gold=10.0**i, answer_type="numerical", provenance=about)
+
+    guard = _Guard()
+    for i in range(8):
+        assert guard.admits(question(i, 0.0))
+        guard.add(question(i, 0.0))
+    assert guard.admits(question(8, 1.0))
+    guard.add(question(8, 1.0))
+    assert not guard.admits(question(9, 1.0))
+    assert guard.admits(question(9, 0.0))
+
+
+def test_a_paying_strategy_is_a_problem(bank):
+    rows = [replace(row) for row in measure(bank)]
+    report = BankReport("d", 0, None, rows)
+    assert report.ok
+    rows[0].blind["northernmost"] = Guess("northernmost", 0.5 * rows[0].count, rows[0].count)
+    assert not report.ok
+    assert report.problems == [
+        f"the blind strategy 'northernmost' scores 0.50 on {rows[0].split}/{rows[0].template}"
+    ]
+
+
 def test_questions_go_over_all_variables_and_many_kinds(bank):
     assert {task.provenance["variable"] for task in bank} == set(VARIABLES)
     kinds = Counter(task.provenance["kind"] for task in bank)
@@ -110,7 +195,7 @@ def test_required_words_of_lists_and_places(bank):
     for task in bank:
         candidates = task.provenance.get("candidates", [])
         if task.answer_type == "location":
-            assert 4 <= len(candidates) <= 60
+            assert 7 <= len(candidates) <= 60
             assert task.gold["place"] in candidates
             assert task.gold["place"] not in task.prompt.split("h. ", 1)[1] or any(
                 task.gold["place"] in other for other in (task.provenance["key"][1],)
@@ -126,6 +211,8 @@ def test_the_report_prints_and_is_json(analytic, tmp_path):
     text = stream.getvalue()
     assert all(name in text for name in TEMPLATES)
     assert "best constant" in text
+    assert "blind" in text
+    assert "climate" in text
     data = json.loads(json.dumps(report.to_dict()))
     assert sum(row["count"] for row in data["rows"]) == len(TaskSet.load(tmp_path / "bank.jsonl"))
     assert data["ok"] is report.ok is False  # one question a template is always guessable

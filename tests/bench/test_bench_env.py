@@ -148,6 +148,7 @@ def test_prompts_fit_small_models(analytic, bank):
     assert len(compact.system_prompt()) < 0.5 * len(full.system_prompt())
     assert "map" not in compact.tools
     assert tokens(compact) < tokens(full)
+    assert "countries in Africa" in full.system_prompt()  # a set is what the tools say it is
     for kind in ("24.3", '{"place"', '["Kenya"', "[]"):
         assert kind in full.system_prompt()
         assert kind in compact.system_prompt()

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zephyrus.task import Task
-from zephyrus_bench.guess import best_constant, everything
+from zephyrus_bench.guess import best_constant
 from zephyrus_bench.verifiers import verify
 
 NAMES = ["Kenya", "Chad", "Niger", "Sudan", "Egypt"]
@@ -50,10 +50,6 @@ def test_lists_by_hand():
     guess = best_constant(tasks("anomaly", [["Kenya", "Chad"], ["Kenya", "Chad"], []]))
     assert sorted(guess.answer) == ["Chad", "Kenya"]
     assert guess.total == pytest.approx(2.0)
-
-
-def test_naming_everything_by_hand():
-    assert everything(tasks("anomaly", [["Kenya"], []])) == pytest.approx((2 / 6 + 0) / 2)
 
 
 def test_nothing_to_guess():

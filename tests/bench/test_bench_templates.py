@@ -7,6 +7,7 @@ units by hand, and loops.
 import json
 import random
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from zephyrus_bench.templates import TEMPLATES
 from zephyrus_bench.templates.base import Scene, winner
 from zephyrus_bench.templates.percentile_exceedance import at_bound
 from zephyrus_bench.verifiers import verify
-from zephyrus_bench.wording import moment, month_of, with_article
+from zephyrus_bench.wording import extreme_word, moment, month_of, with_article
 from zephyrus_geodata import Feature, FeatureStore, variable
 from zephyrus_geodata.testing import analytic_dataset
 
@@ -192,9 +193,12 @@ def test_a_place_smaller_than_a_cell_does_not_win(analytic):
     assert winner(scene_of(analytic), group, np.array([9.0, 1.0, 2.0, 3.0]), "highest") is None
 
 
-def test_candidates_are_four_to_sixty_and_no_set_comes_twice(analytic):
+def test_candidates_are_seven_to_sixty_and_no_set_comes_twice(analytic):
     found = groups(analytic)
-    assert all(4 <= len(group.features) <= 60 for group in found)
+    assert all(7 <= len(group.features) <= 60 for group in found)
+    small = [sum(is_small(analytic, f) for f in group.features) for group in found]
+    assert all(n <= 0.4 * len(g.features) for n, g in zip(small, found, strict=True))
+    assert any(n for n in small)
     assert len({group.features for group in found}) == len(found)
     keys = {group.key for group in found}
     assert {"ocean", "country in Africa", "us_state in United States", "city in Japan"} <= keys
@@ -219,13 +223,91 @@ def test_cities_are_asked_for_means_only(analytic):
             )
             assert draft is not None
             assert draft.detail["statistic"] == "mean"
-            assert "at Tokyo" in draft.question
+            assert "at Tokyo, Japan" in draft.question
 
 
 def test_an_ambiguous_name_is_asked_with_its_kind(analytic):
     georgia = analytic.features.get("Georgia", "us_state")
     assert scene_of(analytic).over(georgia) == "over Georgia (US state)"
     assert scene_of(analytic).over(analytic.features.get("Kenya")) == "over Kenya"
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("Salem, India", "at Salem, India"),
+        ("Córdoba", "at Córdoba, Argentina"),
+        ("Birmingham, United Kingdom", "at Birmingham, United Kingdom"),
+    ],
+)
+def test_a_city_is_asked_with_its_country(analytic, name, place):
+    city = analytic.features.get(name, "city")
+    assert scene_of(analytic).over(city) == place
+    assert analytic.features.get(place.removeprefix("at ")) == city
+
+
+def test_kinds_with_few_features_are_not_asked_about(analytic):
+    counts = Counter(feature.kind for feature in single_features(analytic))
+    assert min(counts.values()) >= 5
+    rare = [f for f in analytic.features if f.kind not in counts]
+    assert any(not is_small(analytic, f) for f in rare)
+
+
+def cities_of_japan(analytic):
+    return next(g for g in groups(analytic) if g.key == "city in Japan")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["time_mean_extreme", "sublocation_extreme", "percentile_exceedance", "greatest_departure"],
+)
+def test_cities_have_no_area(analytic, name):
+    asked = set()
+    for seed in range(120):
+        draft = TEMPLATES[name].draw(
+            scene_of(analytic),
+            cities_of_japan(analytic),
+            variable("2m_temperature"),
+            random.Random(seed),
+        )
+        if draft is not None:
+            asked.add(draft.question)
+            assert not re.search(r"mean 2 m|area|grid cell|average 2 m", draft.question)
+    assert len(asked) > 3
+
+
+def test_the_lowest_wind_component_is_said_to_be_negative():
+    eastward, speed = variable("u_component_of_wind_500"), variable("10m_wind_speed")
+    assert extreme_word("lowest", eastward, lowest=True) == "lowest (most negative)"
+    assert extreme_word("highest", eastward, lowest=False) == "highest"
+    assert extreme_word("lowest", speed, lowest=True) == "lowest"
+    ten_metres = variable("10m_v_component_of_wind")
+    assert extreme_word("minimum", ten_metres, lowest=True) == "minimum (most negative)"
+
+
+def test_what_is_asked_says_what_it_is(bank):
+    for task in bank:
+        question = task.prompt.split(" h. ", 1)[1]
+        spread = task.provenance["detail"].get("statistic") == "std"
+        assert ("difference)" in question) == (spread or task.template == "greatest_departure")
+        assert "valid" not in question
+        assert "component" not in question
+        if task.provenance["kind"] == "us_state" and "candidates" in task.provenance:
+            assert "territor" in question
+        if task.provenance["key"][1].startswith("country in"):
+            assert "territor" in question
+
+
+def test_a_percentile_is_not_the_mean(analytic, bank):
+    for task in bank:
+        if task.template == "climate_value":
+            detail, about = task.provenance["detail"], task.provenance
+            mean = analytic.climate(
+                about["variable"], "mean", detail["month"], analytic.features[about["key"][1]]
+            )
+            score = verify(task, json.dumps(variable(about["variable"]).to_display(mean)))
+            assert detail["statistic"] in ("mean", "std") or score == 0.0
+            assert detail["statistic"] == "std" or about["blind"]["mean instead"] == score
 
 
 def test_a_constant_series_has_no_hour():
@@ -255,7 +337,7 @@ def test_list_questions_leave_out_candidates_on_the_threshold(bank):
     for task in bank:
         if task.answer_type == "anomaly":
             assert task.provenance["margin"] > task.provenance["needed_margin"] > 0.0
-            assert len(task.gold) <= len(task.provenance["candidates"]) / 2
+            assert len(task.gold) <= len(task.provenance["candidates"]) / 5
 
 
 @pytest.mark.parametrize(
@@ -300,6 +382,17 @@ def test_times_in_words(analytic):
         ("Himalayas", "mountain_range", "the Himalayas"),
         ("Hawaiian Islands", "island", "the Hawaiian Islands"),
         ("The Gambia", "country", "The Gambia"),
+        ("Great Australian Bight", "sea", "the Great Australian Bight"),
+        ("North Island", "island", "the North Island"),
+        ("South Island", "island", "the South Island"),
+        ("Peloponnese", "peninsula", "the Peloponnese"),
+        ("Upper Peninsula of Michigan", "peninsula", "the Upper Peninsula of Michigan"),
+        ("Comoros", "country", "the Comoros"),
+        ("Seychelles", "country", "the Seychelles"),
+        ("Federated States of Micronesia", "country", "the Federated States of Micronesia"),
+        ("British Indian Ocean Territory", "country", "the British Indian Ocean Territory"),
+        ("Rhode Island", "us_state", "Rhode Island"),
+        ("South Georgia", "island", "South Georgia"),
     ],
 )
 def test_articles(name, kind, sentence):

@@ -2,6 +2,7 @@
 
 import json
 import math
+from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,9 @@ from zephyrus_bench.verifiers import (
     time,
     verify,
 )
+from zephyrus_geodata import FeatureStore
+from zephyrus_geodata.aliases import shipped_aliases
+from zephyrus_geodata.names import lookup_key
 
 COUNTRIES = ["Niger", "Nigeria", "Sudan", "South Sudan", "Kenya", "Guinea", "Equatorial Guinea"]
 DESERTS = ["Sahara", "Gobi Desert", "Kalahari Desert", "Namib Desert"]
@@ -137,6 +141,106 @@ def place(name, value=99.0):
 )
 def test_location(answer, gold, candidates, score):
     assert location(answer, {"place": gold, "value": 34.0}, candidates) == score
+
+
+STORE = FeatureStore.load()
+
+
+def candidates_of(feature):
+    return [f.name for f in STORE.of_kind(feature.kind, feature.parent)]
+
+
+def test_every_other_name_in_the_tools_table_is_right():
+    tried = 0
+    for kind, table in shipped_aliases().items():
+        for name, aliases in table.items():
+            names = candidates_of(STORE[f"{kind}:{name}"])
+            for alias in aliases:
+                meant = [
+                    other
+                    for other in names
+                    if lookup_key(alias) == lookup_key(other)
+                    or lookup_key(alias) in map(lookup_key, table.get(other, ()))
+                ]
+                if meant == [name]:
+                    tried += 1
+                    gold = {"place": name, "value": 34.0}
+                    assert location(place(alias), gold, names, kind) == 1.0, (alias, name)
+                    assert anomaly(json.dumps([alias]), [name], names, kind) == 1.0
+    assert tried > 800
+
+
+def test_every_shipped_name_is_right_with_its_article_kind_or_parent():
+    for feature in STORE:
+        names = candidates_of(feature)
+        gold = {"place": feature.name, "value": 34.0}
+        for text in (
+            feature.name,
+            f"the {feature.name}",
+            f"{feature.name} ({feature.kind})",
+            *([f"{feature.name}, {feature.parent}"] if feature.parent else []),
+        ):
+            assert location(place(text), gold, names, feature.kind) == 1.0, (text, feature.key)
+
+
+NORTH = ["United States", "Canada", "Mexico"]
+ASIA = ["Myanmar", "Turkey", "Japan"]
+STATES = ["Texas", "Oregon", "Oklahoma", "Kansas", "Indiana"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "candidates", "kind", "score"),
+    [
+        (place("USA"), "United States", NORTH, "country", 1.0),
+        (place("the US"), "United States", NORTH, "country", 1.0),
+        (place("Türkiye"), "Turkey", ASIA, "country", 1.0),
+        (place("Burma"), "Myanmar", ASIA, "country", 1.0),
+        (place("TX"), "Texas", STATES, "us_state", 1.0),
+        (place("Texas, USA"), "Texas", STATES, "us_state", 1.0),
+        (place("Victoria"), "Lake Victoria", ["Lake Victoria", "Lake Turkana"], "lake", 1.0),
+        (place("Gobi"), "Gobi Desert", DESERTS, "desert", 1.0),
+        (place("Lake Managua, Nicaragua"), "Lake Managua", ["Lake Nicaragua"], "lake", 1.0),
+        # guesses don't hide behind other names
+        (place("USA or Canada"), "Canada", NORTH, "country", 0.0),
+        (place("Canada or USA"), "Canada", NORTH, "country", 0.0),
+        (place("USA or Burma or Japan"), "Japan", ASIA, "country", 0.0),
+        (place("Japan or Burma"), "Japan", ASIA, "country", 0.0),
+        (place("TX or OK or Kansas"), "Kansas", STATES, "us_state", 0.0),
+        (place("Kansas, TX"), "Kansas", STATES, "us_state", 0.0),
+        # small words are no codes
+        (place("in Texas or so"), "Texas", STATES, "us_state", 1.0),
+        ('{"place": "Japan", "name": "Myanmar"}', "Japan", ASIA, "country", 0.0),
+        ('{"place": "Japan", "country": "Myanmar"}', "Japan", ASIA, "country", 0.0),
+        ('{"state": "Texas", "country": "United States"}', "Texas", STATES, "us_state", 1.0),
+    ],
+)
+def test_other_names(answer, gold, candidates, kind, score):
+    assert location(answer, {"place": gold, "value": 34.0}, candidates, kind) == score
+
+
+def test_a_list_may_use_other_names():
+    names = ["Democratic Republic of the Congo", "Republic of the Congo", "Kenya"]
+    for text in ("DRC", "Democratic Republic of Congo", "the Democratic Republic of the Congo"):
+        assert anomaly(json.dumps([text]), names[:1], names, "country") == 1.0
+    cities = ["Washington, D.C.", "Baltimore"]
+    assert anomaly("Washington, D.C.; Baltimore", cities, cities, "city") == 1.0
+    assert anomaly("Washington, D.C., Baltimore", cities, cities, "city") == 1.0
+
+
+def test_the_kind_of_a_task_is_used():
+    about = {"candidates": STATES, "kind": "us_state"}
+    question = Task("t", "?", gold={"place": "Texas", "value": 1.0}, provenance=about)
+    question.answer_type = "location"
+    assert verify(question, place("TX")) == 1.0
+
+
+@pytest.mark.parametrize("unit", ["Kenya ", "Kenya, ", "USA ", "a ", ". ", "The "])
+def test_scoring_takes_no_longer_than_a_blink(unit):
+    for text in (unit * 600, json.dumps([unit * 600]), json.dumps({"place": unit * 600})):
+        began = perf_counter()
+        location(text, {"place": "Niger", "value": 1.0}, COUNTRIES, "country")
+        anomaly(text, ["Niger"], COUNTRIES, "country")
+        assert perf_counter() - began < 0.5
 
 
 def test_a_shared_short_name_is_not_enough():

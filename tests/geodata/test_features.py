@@ -79,7 +79,19 @@ def plain(text: str) -> str:
         ("Paris, France", None, "city:Paris"),
         ("Georgia, United States", None, "us_state:Georgia"),
         ("BOX", None, "nws_cwa:Boston / Norton (BOX)"),
-        ("Boston / Norton", None, "nws_cwa:Boston / Norton (BOX)"),
+        ("Boston / Norton", "nws_cwa", "nws_cwa:Boston / Norton (BOX)"),
+        ("Columbia", "nws_cwa", "nws_cwa:Columbia (CAE)"),
+        ("Chicago, United States", None, "city:Chicago"),
+        ("the Sahara", None, "desert:Sahara"),
+        ("The Bering Sea", None, "sea:Bering Sea"),
+        ("the Gobi", None, "desert:Gobi Desert"),
+        ("The Hague", None, "city:The Hague"),
+        ("Koeln", None, "city:Cologne"),
+        ("Duesseldorf", None, "city:Düsseldorf"),
+        ("Muenchen", "city", "city:Munich"),
+        ("Micronesia", "country", "country:Federated States of Micronesia"),
+        ("Micronesia", "subregion", "subregion:Micronesia"),
+        ("Washington", "us_state", "us_state:Washington"),
         ("lwx", "nws_cwa", "nws_cwa:Baltimore / Washington (LWX)"),
         ("country:Georgia", None, "country:Georgia"),
     ],
@@ -93,7 +105,9 @@ def test_get(text: str, kind: str | None, key: str) -> None:
     [
         ("Georgia", None, "several kinds: country, us_state"),
         ("New York", None, "several kinds: city, us_state"),
-        ("Greenland", None, "several kinds: country, island"),
+        ("Greenland", None, "several kinds: country, island. Say"),  # not Greenland Sea
+        ("Washington", None, "several kinds: city, us_state. Say"),
+        ("Micronesia", None, "several kinds: country, subregion. Say"),
         ("Victoria", None, "Lake Victoria (lake)"),
         ("Victoria", "city", "Victoria, Canada (city); Victoria, Seychelles (city)"),
         (
@@ -123,6 +137,9 @@ def test_ambiguous_name_is_settled_by_its_kind() -> None:
         ("Lake Superor", None, "Lake Superior (lake)"),
         ("Sout Afrika", None, "South Africa (country)"),
         ("Nairobbi", "city", "Nairobi"),
+        ("kenia", None, "Kenya (country), "),
+        ("Marocco", None, "Morocco (country), "),
+        ("the Sahra", None, "Sahara (desert), "),
     ],
 )
 def test_unknown_names_are_answered_with_the_nearest(
@@ -145,6 +162,9 @@ def test_unknown_names_are_answered_with_the_nearest(
             "country",
             "There is no country named 'Texas', but there is 'Texas' (kind us_state)",
         ),
+        ("Columbia", None, "but there is 'Columbia Plateau' (kind plateau) or 'Columbia (CAE)'"),
+        ("England", None, "There is no feature named 'England': it is part of United Kingdom"),
+        ("wales", "country", "There is no country named 'wales': it is part of United Kingdom"),
         ("qqqqqq", None, "nor one with a similar name"),
         ("", None, "There is no feature named ''"),
         ("Texas", "state", "There is no kind 'state'; the kinds are basin, city, continent"),
@@ -187,6 +207,80 @@ def test_children_and_of_kind_take_aliases_of_the_parent() -> None:
     assert STORE.children("Texas") == []
     with pytest.raises(UnknownFeature, match="Sweden"):
         STORE.children("Swedn")
+
+
+@pytest.mark.parametrize(
+    ("kind", "parent", "there", "elsewhere"),
+    [
+        # feature → country → continent
+        (
+            "desert",
+            "Asia",
+            {"Gobi Desert", "Taklamakan Desert", "Lut Desert (Dasht-e Lut)"},
+            "Sahara",
+        ),
+        ("peninsula", "Asia", {"Arabian Peninsula", "Anatolia", "Kathiawar Peninsula"}, "Jutland"),
+        ("city", "africa", {"Nairobi", "Lagos", "Cairo"}, "Paris"),
+        ("us_state", "North America", {"Texas", "Alaska"}, None),
+        # sea → ocean → ocean
+        ("sea", "Pacific Ocean", {"Bering Sea", "Tasman Sea"}, "Baltic Sea"),
+        # what is listed under Russia, by where it lies
+        ("lake", "Asia", {"Lake Baikal", "Dead Sea"}, "Lake Ladoga"),
+        ("lake", "Europe", {"Lake Ladoga", "Vänern"}, "Lake Baikal"),
+        ("city", "Asia", {"Vladivostok", "Omsk", "Beijing"}, "Moscow"),
+        ("city", "Europe", {"Moscow", "Murmansk"}, "Vladivostok"),
+        ("mountain_range", "Asia", {"Ural Mountains"}, "Alps"),
+        ("mountain_range", "Europe", {"Ural Mountains"}, "Tian Shan"),
+        ("country", "Europe", {"Russia"}, "Kazakhstan"),
+        ("lake", "Russia", {"Lake Baikal", "Lake Ladoga"}, "Vänern"),
+    ],
+)
+def test_what_belongs_to_a_parent_through_others(
+    kind: str, parent: str, there: set[str], elsewhere: str | None
+) -> None:
+    names = {feature.name for feature in STORE.of_kind(kind, parent)}
+    assert there <= names
+    assert elsewhere not in names
+    assert [f for f in STORE.children(parent) if f.kind == kind] == STORE.of_kind(kind, parent)
+
+
+def test_the_continents_share_out_what_has_a_country() -> None:
+    continents = [c.name for c in STORE.of_kind("continent")]
+    for kind in ("city", "lake", "country", "subregion"):
+        shared = [f.key for c in continents for f in STORE.of_kind(kind, c)]
+        assert sorted(shared) == sorted(f.key for f in STORE.of_kind(kind))
+
+
+def test_direct_children_are_among_all_children() -> None:
+    for parent in {f.parent for f in FEATURES if f.parent}:
+        direct = {f.key for f in FEATURES if f.parent == parent}
+        assert direct <= {f.key for f in STORE.children(parent)}
+
+
+def test_a_feature_is_never_its_own_parent() -> None:
+    square = shapely.box(0, 0, 1, 1)
+    round_about = [Feature.of(n, "region", square, parent=p) for n, p in ("AB", "BC", "CA", "DD")]
+    store = FeatureStore(round_about)
+    assert [f.name for f in store.children("A")] == ["B", "C"]
+    assert store.children("D") == []
+
+
+def test_which_feature_a_parent_is() -> None:
+    assert STORE.parent_named("Georgia").key == "country:Georgia"
+    assert STORE.parent_named("antarctica").key == "continent:Antarctica"
+    assert STORE.parent_named("the Pacific Ocean").key == "ocean:Pacific Ocean"
+    assert STORE.parent_named("us_state:Georgia").key == "us_state:Georgia"
+    with pytest.raises(AmbiguousFeature, match="Democratic Republic of the Congo"):
+        STORE.children("Congo")
+
+
+def test_a_long_name_is_cut_in_the_message() -> None:
+    with pytest.raises(UnknownFeature) as error:
+        STORE.get("x" * 20_000)
+    assert len(str(error.value)) < 200
+    with pytest.raises(UnknownFeature) as error:
+        STORE.of_kind("x" * 20_000)
+    assert len(str(error.value)) < 300
 
 
 def test_every_alias_leads_to_its_feature() -> None:

@@ -182,3 +182,34 @@ def test_without_a_climatology(analytic, forecast, inline):
     result = inline(climatology, '{"variable": "2m_temperature", "feature": "Kenya"}', world)
     assert result.error == "tool_error"
     assert "this dataset has no climatology" in result.text
+
+
+@pytest.mark.parametrize("month", ["September", "sep", "Sept.", "9", 9])
+def test_a_month_may_be_a_name(text, month):
+    answer = text("climatology", variable="2m_temperature", feature="Kenya", month=month)
+    assert "climatological September mean" in answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("median", "p50"), ("90th percentile", "p90"), ("P95", "p95"), ("5", "p5")]
+)
+def test_a_percentile_may_be_written_out(text, asked, meant):
+    ask = {"variable": "2m_temperature", "feature": "Kenya"}
+    expected = text("climatology", **ask, statistic=meant)
+    assert f" {meant}, " in expected
+    assert text("climatology", **ask, statistic=asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"month": "Januar"}, "month: a month is a number, 1 to 12, or its name"),
+        ({"month": True}, "month: give a number, not true or false"),
+        ({"statistic": "p80"}, "statistic: input should be 'p5', 'p10', "),
+        ({"hour": "tomorrow"}, "hour: a lead time is a whole number of hours"),
+    ],
+)
+def test_other_arguments_are_refused_with_how_to_mend_them(call, arguments, message):
+    result = call("climatology", variable="2m_temperature", feature="Kenya", **arguments)
+    assert result.error == "invalid_arguments"
+    assert message in result.text

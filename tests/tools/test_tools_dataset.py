@@ -97,7 +97,45 @@ def test_a_window_of_one_step_is_that_step(text):
 def test_extremes_say_when(text, truth):
     values, _, hours = truth("Kenya", "2m_temperature", None, None)
     answer = text("dataset", variable="2m_temperature", feature="Kenya", statistic="max")
-    assert f"6-240 h, reached at {hours[int(values.max(axis=0).argmax())]} h: " in answer
+    assert f"all steps 6-240 h, reached at {hours[int(values.max(axis=0).argmax())]} h: " in answer
+
+
+def test_all_steps_are_said_to_be_meant(text):
+    ask = {"variable": "2m_temperature", "feature": "Kenya"}
+    assert "mean over Kenya (country), all steps 6-240 h: " in text("dataset", **ask)
+    assert "mean over Kenya (country), all steps 30-90 h: " in text(
+        "dataset", **ask, start=30, end=90
+    )
+    ask["variable"] = "total_precipitation_6hr"
+    assert ", mean 6-h amount of all steps 6-240 h: " in text("dataset", **ask)
+    assert ", max 6-h amount of the steps 6-240 h, reached" in text("dataset", **ask, time="max")
+
+
+@pytest.mark.parametrize("arguments", [{"time": "sum"}, {"statistic": "total"}])
+def test_a_sum_is_refused_with_how_to_get_it(call, arguments):
+    result = call("dataset", variable="total_precipitation_6hr", feature="Kenya", **arguments)
+    assert result.error == "invalid_arguments"
+    assert "there is no sum; multiply the mean by the number of steps" in result.text
+
+
+@pytest.mark.parametrize("hour", ["24", "24 h", "24h", "24 hours", "+24 h", "24.0", "24-hour"])
+def test_an_hour_may_have_its_unit(text, hour):
+    ask = {"variable": "2m_temperature", "feature": "Kenya"}
+    assert text("dataset", **ask, hour=hour) == text("dataset", **ask, hour=24)
+    assert text("dataset", **ask, start=hour, end=hour) == text("dataset", **ask, hour=24)
+
+
+@pytest.mark.parametrize("hour", ["soon", "24-48 h", "1 day", "24 m"])
+def test_another_hour_is_refused_with_how_to_mend_it(call, hour):
+    result = call("dataset", variable="2m_temperature", feature="Kenya", hour=hour)
+    assert "hour: a lead time is a whole number of hours, such as 24" in result.text
+
+
+def test_booleans_are_no_numbers(call):
+    for argument in ("hour", "limit", "start", "latitude"):
+        result = call("dataset", variable="2m_temperature", feature="Kenya", **{argument: True})
+        assert result.error == "invalid_arguments"
+        assert f"{argument}: give a number, not true or false" in result.text
 
 
 def test_the_origin_is_said_once(text):
@@ -158,6 +196,7 @@ def test_a_long_series_is_cut_by_the_limit(text):
         ({"feature": "Kenya", "hour": 25}, "hour=25 is not a lead time"),
         ({"feature": "Kenya", "hour": 25}, "6, 12, …, 240 h; nearest: 24 or 30."),
         ({"feature": "Kenya", "hour": 300}, "nearest: 240."),
+        ({"feature": "Kenya", "hour": 10**300}, "hour=a number this large is not a lead time"),
         ({"feature": "Kenya", "hour": 0}, "nearest: 6."),
         ({"feature": "Kenya", "hour": -6}, "nearest: 6."),
         ({"feature": "Kenya", "start": 0, "end": 24}, "start=0 is not a lead time"),

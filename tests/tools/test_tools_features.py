@@ -1,5 +1,7 @@
 import pytest
 
+from zephyrus_geodata.features import normalise
+
 
 def test_without_arguments_it_lists_the_kinds(text, analytic):
     answer = text("features")
@@ -45,10 +47,47 @@ def test_a_kind(text, analytic):
 
 def test_children(text):
     lakes = text("features", kind="lake", parent="kenya")
-    assert lakes.startswith("lake features in Kenya (2 of 2): ")
+    assert lakes.startswith("lake features listed under Kenya (2 of 2): ")
     assert "Lake Turkana" in lakes
     assert "Nairobi (city)" in text("features", parent="Kenya")
     assert "Nairobi (city" in text("features", query="nai", parent="Kenya")
+    assert "Taklamakan" in text("features", kind="desert", parent="Asia")
+
+
+def test_a_continents_own_features_come_first(text):
+    answer = text("features", parent="Africa", limit=60)
+    assert answer.startswith("Features in Africa (60 of ")
+    assert "Kenya (country)" in answer
+    assert "(city)" not in answer
+
+
+def test_a_lake_is_said_to_be_listed_under_a_country(text):
+    answer = text("features", query="Victoria")
+    assert "Lake Victoria (lake, listed under Tanzania)" in answer
+    assert "Victoria, Canada (city, in Canada)" in answer
+
+
+@pytest.mark.parametrize("query", ["*", "!!!", " "])
+def test_a_query_without_letters_is_none(text, query):
+    assert text("features", query=query) == text("features")
+    assert text("features", query=query, kind="sea") == text("features", kind="sea")
+
+
+def test_all_hits_are_counted(text, analytic):
+    answer = text("features", query="e")
+    count = sum("e" in normalise(feature.name) for feature in analytic.features)
+    assert count > 1000
+    assert f"(20 of {count} shown;" in answer
+
+
+def test_all_of_a_kind(text):
+    assert text("features", query="all", kind="sea") == text("features", kind="sea")
+    assert text("features", kind="sea", parent="world") == text("features", kind="sea")
+
+
+def test_a_query_takes_the_article_and_other_spellings(text):
+    assert text("features", query="the Sahara").splitlines()[1] == "Sahara (desert, in Africa)"
+    assert "Cologne (city, in Germany)" in text("features", query="Koeln")
 
 
 @pytest.mark.parametrize(
@@ -59,6 +98,10 @@ def test_children(text):
         ({"query": "x", "kind": "county"}, "the kinds are basin, "),
         ({"parent": "Narnia"}, "parent: There is no feature named 'Narnia'"),
         ({"query": "x", "parent": "Narnia"}, "parent: There is no feature named 'Narnia'"),
+        ({"query": "Scotland"}, "no feature is named 'Scotland': it is part of United Kingdom"),
+        ({"query": "q" * 20_000}, "qqq…'. Try a shorter"),
+        ({"parent": "Congo"}, "parent: 'Congo' may be any of: "),
+        ({"limit": 10**300}, "limit must be 1 to 60, not a number this large"),
         ({"parent": "Nairobi"}, "nothing belongs to Nairobi"),
         ({"kind": "us_state", "parent": "France"}, "France has no us_state children"),
         ({"limit": 0}, "limit must be 1 to 60, not 0"),

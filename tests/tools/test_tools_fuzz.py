@@ -23,8 +23,9 @@ pytestmark = pytest.mark.slow
 VARIABLE_TEXTS = [*VARIABLES, "temperature", "wind", "MSLP", "z500", "humidity", ""]
 FEATURES = ["Kenya", "Brazil", "usa", "Fiji", "Malta", "Sahara", "Lake Victoria", "Nairobi"]
 FEATURES += ["Georgia", "Russia", "Arctic Ocean", "California", "world", "", "Narnia"]
+FEATURES += ["the Sahara", "Washington", "null", "all"]
 KINDS = ["country", "desert", "us_state", "lakes", "ocean", "Seas", "continent", "county", ""]
-PARENTS = ["Africa", "Kenya", "Europe", "United States", "Nairobi", ""]
+PARENTS = ["Africa", "Asia", "Kenya", "Europe", "United States", "Nairobi", "Congo", "world", ""]
 TIMES = ["all", "series", "mean", "min", "max", "time_of_max", "time_of_min"]
 STATISTICS = ["p5", "p10", "p25", "p50", "p75", "p90", "p95", "mean", "std"]
 OF_MONTH = st.sampled_from([None, *STATISTICS])
@@ -42,6 +43,7 @@ ALLOWED = re.compile(
             r"\b(2|10) m (temperature|eastward|northward|wind)",
             r"\b(500|850) hPa",
             r"in the 6 h before",
+            r"\b(mean|min|max|median) 6-h amount of",
             r"\bp(5|10|25|50|75|90|95)\b",
             r"\b\d+ features\.",
             r"\b[a-z_]+ \(\d+\)",  # kinds with their counts

@@ -97,6 +97,23 @@ def test_two_far_parts_are_joined_the_short_way_round():
     assert region.east == pytest.approx(193.6)
 
 
+@pytest.mark.parametrize(
+    ("edges", "same"),
+    [
+        ((200.0, 250.0), (-160.0, -110.0)),
+        ((350.0, 10.0), (-10.0, 10.0)),
+        ((170.0, 190.0), (170.0, -170.0)),
+        ((300.0, -170.0), (-60.0, -170.0)),
+    ],
+)
+def test_a_box_takes_longitudes_of_either_convention(edges, same):
+    assert regions.box(edges[0], 0.0, edges[1], 30.0) == regions.box(same[0], 0.0, same[1], 30.0)
+
+
+def test_a_box_may_go_all_round():
+    assert regions.box(0.0, 0.0, 360.0, 30.0).text.endswith("all longitudes")
+
+
 def test_longitudes_run_on_through_180(forecast):
     field = forecast.field("2m_temperature", 0)
     region = regions.box(170.0, -10.0, -170.0, 10.0)
@@ -179,7 +196,10 @@ def test_missing_cells_are_grey_and_a_map_without_data_is_refused(analytic, fore
         ({"west": 3, "east": 5}, "missing: south, north"),
         ({"west": 3, "east": 3, "south": 1, "north": 5}, "at least 1 degree east of west"),
         ({"west": 3, "east": 9, "south": 5, "north": 1}, "north must be at least 1 degree"),
-        ({"west": 3, "east": 200, "south": 1, "north": 5}, "east must be -180 to 180 degrees"),
+        ({"west": 3, "east": 400, "south": 1, "north": 5}, "east must be -180 to 360 degrees"),
+        ({"west": -190, "east": 3, "south": 1, "north": 5}, "west must be -180 to 360 degrees"),
+        ({"west": -180, "east": 360, "south": 1, "north": 5}, "at most 360 degrees east of west"),
+        ({"west": 190, "east": -170, "south": 1, "north": 5}, "at least 1 degree east of west"),
         ({"west": 3, "east": 9, "south": -91, "north": 5}, "south must be -90 to 90 degrees"),
     ],
 )

@@ -13,7 +13,8 @@ SAY = {"variable": "2m_temperature"}
         ({"latitude": 1.0}, "longitude is missing"),
         ({"longitude": 1.0}, "latitude is missing"),
         ({"latitude": 91.0, "longitude": 2.0}, "latitude must be -90 to 90 degrees north, not 91"),
-        ({"latitude": 1.0, "longitude": -200.0}, "longitude must be -180 to 180"),
+        ({"latitude": 1.0, "longitude": -200.0}, "longitude must be -180 to 360"),
+        ({"latitude": 1.0, "longitude": 361.0}, "longitude must be -180 to 360"),
         ({"parent": "Kenya"}, "parent needs a kind. Kenya has: city (2), lake (2)"),
         ({"feature": "Georgia"}, "several kinds: country, us_state"),
         ({"feature": "Knya"}, "Did you mean: "),
@@ -21,7 +22,20 @@ SAY = {"variable": "2m_temperature"}
         ({"kind": "county"}, "the kinds are basin, city, continent"),
         ({"kind": "us_state", "parent": "France"}, "France has no us_state children; it has: city"),
         ({"kind": "city", "parent": "Narnia"}, "parent: There is no feature named 'Narnia'"),
-        ({"feature": "Kenya", "parent": "Asia"}, "Asia has no feature named 'Kenya'"),
+        (
+            {"feature": "Kenya", "parent": "Asia"},
+            "Asia has no feature named 'Kenya'; Kenya is listed under Africa. Drop parent.",
+        ),
+        (
+            {"feature": "Lake Victoria", "parent": "Uganda"},
+            "Lake Victoria is listed under Tanzania",
+        ),
+        ({"kind": "lake", "parent": "Monaco"}, "A lake on a border is listed under one country"),
+        ({"kind": "city", "parent": "Congo"}, "parent: 'Congo' may be any of: Democratic Republic"),
+        ({"feature": "all"}, "There is no feature named 'all'"),
+        ({"feature": "null"}, "say where: feature"),
+        ({"kind": "none"}, "say where: feature"),
+        ({"feature": "Columbia"}, "'Columbia (CAE)' (kind nws_cwa)"),
     ],
 )
 def test_a_wrong_place_is_refused_with_how_to_mend_it(refusal, arguments, message):
@@ -57,7 +71,74 @@ def test_names_are_forgiving(text):
 
 def test_children_of_a_parent(text):
     answer = text("dataset", **SAY, kind="lake", parent="kenya")
-    assert "mean over each lake in Kenya, 6-240 h, highest first (2 of 2 shown):" in answer
+    assert (
+        "mean over each lake listed under Kenya, all steps 6-240 h, highest first (2 of" in answer
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "parent", "label", "name"),
+    [
+        ("deserts", "asia", "each desert in Asia", "Taklamakan Desert"),
+        ("peninsula", "Asia", "each peninsula in Asia", "Anatolia"),
+        ("sea", "Pacific Ocean", "each sea in Pacific Ocean", "Bering Sea"),
+        ("city", "Africa", "each city in Africa", None),
+    ],
+)
+def test_a_kind_in_a_parent_takes_in_what_its_parts_have(text, kind, parent, label, name):
+    answer = text("dataset", **SAY, kind=kind, parent=parent, hour=6, limit=30)
+    assert f"mean over {label}, at 6 h" in answer
+    assert name is None or f". {name}: " in answer
+    assert answer.count(" °C\n") <= 30
+
+
+def test_a_feature_of_a_part_of_a_parent(text):
+    assert "over Lake Victoria (lake)" in text("dataset", **SAY, feature="Victoria", kind="lake",
+                                               parent="Africa")  # fmt: skip
+
+
+def test_the_article_is_left_out(text):
+    ask = {**SAY, "hour": 6}
+    assert text("dataset", **ask, feature="the Sahara") == text("dataset", **ask, feature="Sahara")
+
+
+@pytest.mark.parametrize("nothing", ["null", "None", "N/A", "all", "any", "*"])
+def test_what_means_nothing_is_no_name(text, nothing):
+    ask = {**SAY, "kind": "desert", "hour": 6}
+    assert text("dataset", **ask, feature=nothing) == text("dataset", **ask)
+    assert text("dataset", **ask, parent=nothing) == text("dataset", **ask)
+
+
+def test_a_kind_in_the_world_is_all_of_it(text):
+    ask = {**SAY, "kind": "desert", "hour": 6}
+    assert text("dataset", **ask, parent="the world") == text("dataset", **ask)
+
+
+def test_null_beside_a_feature_is_not_given(text):
+    ask = {**SAY, "feature": "Kenya", "hour": 6}
+    assert text("dataset", **ask, kind="null", parent="None") == text("dataset", **ask)
+
+
+@pytest.mark.parametrize("argument", ["feature", "kind", "parent", "variable"])
+def test_a_long_name_is_cut_in_the_answer(refusal, argument):
+    ask = {**SAY, "kind": "lake", "parent": "Kenya", argument: "x" * 20_000}
+    assert len(refusal("dataset", **ask)) < 600
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude"), [("1.5°S", "36.8 E"), ("-1.5", "36.8"), ("1.5 s", "36.8°")]
+)
+def test_degrees_may_have_their_side(text, latitude, longitude):
+    ask = {**SAY, "hour": 6}
+    plain = text("dataset", **ask, latitude=-1.5, longitude=36.8)
+    assert text("dataset", **ask, latitude=latitude, longitude=longitude) == plain
+
+
+@pytest.mark.parametrize("latitude", ["1E", "-1S", "north", True])
+def test_other_degrees_are_refused_with_how_to_mend_them(call, latitude):
+    result = call("dataset", **SAY, latitude=latitude, longitude=3)
+    assert result.error == "invalid_arguments"
+    assert ("plain number, positive to the north" in result.text) == (latitude is not True)
 
 
 def test_a_point_is_the_nearest_cell(text, forecast):

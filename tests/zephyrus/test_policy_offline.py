@@ -14,6 +14,8 @@ from zephyrus.messages import Message, Reply
 from zephyrus.policy import make_policy
 from zephyrus.policy.random import sample
 from zephyrus.policy.scripted import new_observations
+from zephyrus.policy.seeds import stable_seed
+from zephyrus.run import Run
 from zephyrus.tools import Tool
 from zephyrus.trajectory import Key
 
@@ -116,6 +118,15 @@ def tricky(
     return "done"
 
 
+def test_seeds_are_the_same_in_every_process_and_differ_by_every_part():
+    assert stable_seed("t1", 3, 1, bits=16) == 18762, "this value is for all time"
+    parts = [("t1", 3, 1), ("t2", 3, 1), ("t1", 4, 1), ("t1", 3, 2), ("t1", 3, 1, 0)]
+    assert len({stable_seed(*part, bits=64) for part in parts}) == 5
+    for bits in (8, 32, 128):
+        assert max(stable_seed(str(i), bits=bits) for i in range(99)).bit_length() > bits - 8
+        assert all(stable_seed(str(i), bits=bits) < 2**bits for i in range(99))
+
+
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=100, deadline=None)
 def test_samples_satisfy_the_tools_own_model(seed):
@@ -165,16 +176,16 @@ async def run(sum_env, tmp_path):
     """A saved run: tasks t0 and t1, two repeats each, and a last line that was cut off."""
     del sum_env.tools["explode"]
     policy, tasks = make_policy("random"), sum_env.tasks()
-    lines = [
-        (await play(sum_env, policy, tasks[task], 5, repeat)).to_json()
-        for task in ("t0", "t1")
-        for repeat in range(2)
-    ]
     failed = sum_env.begin(tasks["t2"])
     failed.fail("the endpoint broke")
-    lines += [failed.trajectory.to_json(), lines[0][:50]]
-    (tmp_path / "trajectories.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    return tmp_path
+    with Run.create(tmp_path / "saved", {"env": {"name": "sum"}}) as made:
+        made.append(failed.trajectory)
+        for task in ("t0", "t1"):
+            for repeat in range(2):
+                made.append(await play(sum_env, policy, tasks[task], 5, repeat))
+    with (made.path / "trajectories.jsonl").open("ab") as file:
+        file.write(b'{"key": ["t2", 5, 0], "mess')
+    return made.path
 
 
 @pytest.mark.parametrize(
@@ -210,8 +221,9 @@ async def test_a_replay_that_is_asked_for_more_turns_fails(sum_env, run):
 
 
 def test_replay_of_no_run_or_a_broken_one(tmp_path):
-    with pytest.raises(UserError, match=r"no run at .*nowhere: it has no trajectories\.jsonl"):
+    with pytest.raises(UserError, match=r"no run at .*nowhere: it has no config\.yaml"):
         make_policy(f"replay:{tmp_path / 'nowhere'}")
+    (tmp_path / "config.yaml").write_text("env: {name: sum}")
     (tmp_path / "trajectories.jsonl").write_text("{}\n{}\n")
     with pytest.raises(UserError, match="line 1: not a trajectory"):
         make_policy(f"replay:{tmp_path}")

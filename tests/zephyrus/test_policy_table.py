@@ -97,6 +97,13 @@ def test_a_wrong_table_is_explained(write_table, text, complaint):
     assert "\n" not in str(caught.value)
 
 
+def test_a_table_in_another_encoding_is_said(tmp_path, monkeypatch):
+    (tmp_path / "p.yaml").write_bytes("a: {model: x, notes: é}".encode("latin-1"))
+    monkeypatch.setenv("ZEPHYRUS_POLICIES", str(tmp_path / "p.yaml"))
+    with pytest.raises(UserError, match=r"p\.yaml can't be read: .*utf-8"):
+        policy_table()
+
+
 def test_a_named_table_that_is_missing_is_an_error(monkeypatch):
     monkeypatch.setenv("ZEPHYRUS_POLICIES", "/no/such/file.yaml")
     with pytest.raises(UserError, match=r"names /no/such/file\.yaml, which is no file"):
@@ -136,6 +143,17 @@ def test_describe_is_plain_and_complete():
 def test_openai_specs(spec, model, url):
     entry = make_policy(spec).entry
     assert (entry.model, entry.base_url) == (model, url)
+
+
+@pytest.mark.parametrize("base_url", [None, "http://127.0.0.1:2/v1", "http://u:secret@h/v1"])
+@pytest.mark.parametrize(
+    "spec", ["openai:m", "openai:m@http://h:1/v1", "openai:m@http://user:secret@h/v1"]
+)
+def test_the_name_is_the_models_at_whatever_address(spec, base_url, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@h/v1")
+    described = make_policy(spec, base_url=base_url).describe()
+    assert described["name"] == "openai:m"
+    assert "secret" not in json.dumps(described)
 
 
 def test_openai_base_url_is_the_default_address(monkeypatch):

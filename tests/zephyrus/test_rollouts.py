@@ -4,13 +4,15 @@ import time
 
 import pytest
 
+from zephyrus.crew import FAILURES_IN_A_ROW
 from zephyrus.errors import PolicyError, UserError, WorkError
 from zephyrus.limits import Limits, StopReason
 from zephyrus.messages import Message, Reply, ToolCall, Usage
 from zephyrus.policy.base import ContextLengthError, Policy
-from zephyrus.rollouts import FAILURES_IN_A_ROW, arollout, default_output, rescore, rollout
+from zephyrus.rollouts import arollout, default_output, rescore, rollout
 from zephyrus.run import Run
 from zephyrus.task import Task
+from zephyrus.tools import Tool
 from zephyrus.trajectory import Key
 
 
@@ -258,7 +260,9 @@ async def test_a_dead_endpoint_does_not_burn_through_the_tasks(sum_env, tmp_path
 
     env = type(sum_env)(n=200)
     policy = Dies()
-    with pytest.raises(WorkError, match=r"10 rollouts failed: connection refused.*same again"):
+    with pytest.raises(
+        WorkError, match=r"the last 1\d rollouts failed: connection refused.*same again"
+    ):
         await arollout(env, policy, concurrency=4, output=tmp_path / "r")
     assert len(policy.started) <= 20 + FAILURES_IN_A_ROW + 4
     run = Run.open(tmp_path / "r")
@@ -284,10 +288,180 @@ async def test_when_nothing_works_it_is_said(sum_env, tmp_path):
     assert Run.open(tmp_path / "r").summary["accuracy"] is None
 
 
+@pytest.mark.parametrize(
+    ("n", "says"),
+    [(1, "the only rollout failed: 503"), (20, "all 10 rollouts that were tried failed: 503")],
+)
+async def test_how_many_failed_is_said_as_it_was(sum_env, tmp_path, n, says):
+    env = type(sum_env)(n=n)
+    with pytest.raises(WorkError, match=says):
+        await arollout(
+            env, Flaky({f"t{i}" for i in range(n)}), concurrency=1, output=tmp_path / "r"
+        )
+
+
+class Unlucky(Driver):
+    """Some tasks fail at once, while the others take their time."""
+
+    def __init__(self, failing):
+        super().__init__()
+        self.failing = failing
+        self.slow = self.most_slow = 0
+
+    async def before(self, key, turn):
+        if key.task in self.failing:
+            raise PolicyError("refused")
+        self.slow += 1
+        self.most_slow = max(self.most_slow, self.slow)
+        await asyncio.sleep(0.02)
+        self.slow -= 1
+
+
+async def test_fast_failures_do_not_abort_a_healthy_run(sum_env, tmp_path):
+    env = type(sum_env)(n=60)
+    failing = {f"t{i}" for i in range(0, 60, 3)}
+    run = await arollout(env, Unlucky(failing), concurrency=32, output=tmp_path / "r")
+    assert len(run) == 40 and {t.key.task for t in run.errors()} == failing
+
+
+async def test_what_is_open_may_finish_before_a_run_gives_up(sum_env, tmp_path):
+    """The first tasks fail at once; the one that is slow proves that the rest may go on."""
+    env = type(sum_env)(n=30)
+    tasks = list(env.tasks())
+    policy = Unlucky({f"t{i}" for i in range(1, 11)})
+    run = await arollout(env, policy, tasks=tasks, concurrency=2, output=tmp_path / "r")
+    assert len(run) == 20 and len(policy.started) == 30
+    assert policy.most_slow == 2, "all workers go on"
+    assert [key.task for key in policy.started][:12] == [f"t{i}" for i in range(12)]
+
+
+async def test_a_resume_tries_what_broke_least_often_first(sum_env, tmp_path):
+    env = type(sum_env)(n=30)
+    tasks, failing = list(env.tasks()), {f"t{i}" for i in range(12)}
+    for _ in range(2):
+        with pytest.raises(WorkError):
+            await arollout(env, Flaky(failing), tasks=tasks, concurrency=1, output=tmp_path / "r")
+    run = Run.open(tmp_path / "r")
+    assert len(run) == 18, "the first resume got past what breaks every time"
+    assert run.failures() == {Key(f"t{i}", 0, 0): 2 if i < 10 else 1 for i in range(12)}
+
+
+class Cancelling(Driver):
+    """A policy whose own inner work is cancelled, for some tasks."""
+
+    async def before(self, key, turn):
+        if int(key.task[1:]) % 4 == 0:
+            raise asyncio.CancelledError
+
+
+async def test_a_cancelled_error_of_the_policys_own_is_an_infrastructure_error(sum_env, tmp_path):
+    env = type(sum_env)(n=20)
+    run = await arollout(env, Cancelling(), concurrency=2, output=tmp_path / "r")
+    assert len(run) == 15 and len(run.errors()) == 5
+    assert "CancelledError" in (run.errors()[0].error or "")
+
+
+async def test_a_cancelled_error_of_a_tools_own_is_an_infrastructure_error(sum_env, tmp_path):
+    async def cancelled() -> str:
+        """Await something that was cancelled."""
+        raise asyncio.CancelledError
+
+    class Calls(Driver):
+        def session(self, env, task, seed, repeat=0):
+            session = super().session(env, task, seed, repeat)
+            if int(task.id[1:]) % 4 == 0:
+                call = ToolCall("cancelled", "{}")
+                session.script = iter([Message("assistant", tool_calls=(call,))])
+            return session
+
+    env = type(sum_env)(n=20, tools=(*sum_env.tools.values(), Tool(cancelled)))
+    run = await arollout(env, Calls(), concurrency=2, output=tmp_path / "r")
+    assert len(run) == 15 and len(run.errors()) == 5
+    assert run.errors()[0].calls[0].error == "infrastructure"
+
+
+async def test_rollouts_that_got_lost_are_never_a_success(sum_env, tmp_path):
+    class SelfCancelling(Driver):
+        async def before(self, key, turn):
+            asyncio.current_task().cancel()
+            await asyncio.sleep(0)
+
+    with pytest.raises((RuntimeError, WorkError)):
+        await asyncio.wait_for(
+            arollout(sum_env, SelfCancelling(), concurrency=2, output=tmp_path / "r"), 10
+        )
+
+    class Once(SelfCancelling):
+        async def before(self, key, turn):
+            if key.task == "t3":
+                await super().before(key, turn)
+
+    with pytest.raises(RuntimeError, match="1 of 12 rollouts got lost"):
+        await asyncio.wait_for(arollout(sum_env, Once(), concurrency=2, output=tmp_path / "s"), 10)
+    assert len(Run.open(tmp_path / "s")) == 11
+
+
+async def test_a_lone_surrogate_from_anywhere_kills_no_run(sum_env, tmp_path):
+    def odd() -> str:
+        """Say something that UTF-8 can't."""
+        return "bad \ud800 text"
+
+    class Odd(Driver):
+        def session(self, env, task, seed, repeat=0):
+            session = super().session(env, task, seed, repeat)
+            if task.id == "t0":
+                said = (
+                    Message("assistant", "\udfff", "\ud800", (ToolCall("odd", "{}", "a\ud800"),)),
+                    Message("assistant", "<answer>\ud900</answer>"),
+                )
+                session.script = (message for message in said)
+            return session
+
+    env = type(sum_env)(tools=(*sum_env.tools.values(), Tool(odd)))
+    run = await arollout(env, Odd(), output=tmp_path / "r")
+    assert len(run) == 12 and run.errors() == []
+    kept = next(t for t in run if t.key.task == "t0")
+    assert kept.answer == "\ufffd" and kept.messages[3].content == "bad \ufffd text"
+    assert kept.messages[2].reasoning == "\ufffd"
+
+
+async def test_a_world_that_the_user_got_wrong_leaves_no_folder(sum_env, tmp_path):
+    class Elsewhere(type(sum_env)):
+        asked = 0
+
+        def world(self, task):
+            Elsewhere.asked += 1
+            if task.world == {"dataset": "moon"}:
+                raise UserError("there is no dataset 'moon'")
+            return super().world(task)
+
+    tasks = [Task(f"t{i}", "?", 0, world={"dataset": "demo"}) for i in range(9)]
+    wrong = Task("t9", "?", 0, world={"dataset": "moon"})
+    with pytest.raises(UserError, match=r"^there is no dataset 'moon'$"):
+        await arollout(Elsewhere(), Driver(), tasks=[*tasks, wrong], output=tmp_path / "r")
+    assert not (tmp_path / "r").exists() and Elsewhere.asked == 2
+
+
+async def test_a_policy_that_cannot_act_on_a_task_leaves_no_folder(sum_env, tmp_path):
+    await arollout(sum_env, Driver(), n=3, output=tmp_path / "r")
+    with pytest.raises(UserError, match="has no rollout of the task"):
+        await arollout(sum_env, f"replay:{tmp_path / 'r'}", output=tmp_path / "s")
+
+    class Unscripted(type(sum_env)):
+        def script(self, task):
+            raise UserError("the environment 'sum' has no scripted policy")
+
+    with pytest.raises(UserError, match="no scripted policy"):
+        await arollout(Unscripted(), "scripted", output=tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+    again = await arollout(sum_env, f"replay:{tmp_path / 'r'}", n=3, output=tmp_path / "s")
+    assert again.summary["accuracy"] == 1.0
+
+
 async def test_the_users_mistake_stops_everything_at_once(sum_env, tmp_path):
     policy = Flaky({"t5"}, UserError("no such model"))
     env = type(sum_env)(n=500)
-    with pytest.raises(UserError, match="no such model"):
+    with pytest.raises(UserError, match=r"^no such model\. Stopped with \d+ rollouts? finished"):
         await arollout(env, policy, concurrency=2, output=tmp_path / "r", seed=1)
     assert len(policy.started) < 500
 

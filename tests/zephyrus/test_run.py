@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from zephyrus.errors import UserError
 from zephyrus.limits import StopReason
 from zephyrus.messages import Image, Message, ToolCall, Usage
-from zephyrus.run import Run
+from zephyrus.run import Run, find
 from zephyrus.trajectory import CallRecord, Key, Trajectory
 
 CONFIG = {
@@ -162,6 +162,103 @@ def test_damage_that_no_kill_leaves_behind_is_not_hidden(run):
         list(run)
 
 
+@pytest.mark.parametrize("name", ["trajectories.jsonl", "errors.jsonl"])
+@pytest.mark.parametrize("line", [b'{"a": 1}\n', b"{}\n", b"half a line\n", b"\n"])
+def test_a_whole_last_line_is_never_thrown_away(run, name, line):
+    run.append(made("t0"), broken("t1"))
+    run.close()
+    file = run.path / name
+    content = file.read_bytes() + line
+    file.write_bytes(content)
+    with pytest.raises(UserError, match=f"{name} is damaged in line 2"):
+        run.lock()
+    assert file.read_bytes() == content
+
+
+def test_how_often_each_rollout_broke(run):
+    run.append(broken("t0"), broken("t1"))
+    run.append(broken("t0"), made("t1"))
+    expected = {Key("t0", 0, 0): 2, Key("t1", 0, 0): 1}
+    assert run.failures() == expected == Run.open(run.path).failures()
+    run.close()
+    with run.lock():
+        assert run.failures() == expected
+    assert Run.create(run.path, CONFIG).failures() == expected
+
+
+def test_a_run_is_found_by_its_folder_or_by_its_name(run, tmp_path, monkeypatch):
+    run.append(made("t0"))
+    monkeypatch.chdir(tmp_path)
+    assert find(run.path).path == run.path and len(find("r")) == 1
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "other").symlink_to(run.path)
+    assert len(find("other")) == 1 and find("r").path.resolve() == run.path
+    (tmp_path / "other").mkdir()  # a folder that is no run does not hide it
+    assert len(find("other")) == 1
+    with pytest.raises(UserError, match=r"^there is no run at nowhere: it has no config"):
+        find("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("blocked", "act"),
+    [
+        (".lock", lambda path: Run.create(path, CONFIG)),
+        ("config.yaml.part", lambda path: Run.create(path, CONFIG)),
+        ("errors.jsonl", lambda path: Run.create(path, CONFIG)),
+        (".lock", lambda path: Run.open(path).lock()),
+        ("trajectories.jsonl", lambda path: Run.open(path).lock()),
+        ("trajectories.jsonl.part", lambda path: Run.open(path).lock().replace(iter([made()]))),
+        ("summary.json.part", lambda path: Run.open(path).lock().write_summary()),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_the_users_to_mend(run, blocked, act):
+    run.close()
+    (run.path / blocked).unlink(missing_ok=True)
+    (run.path / blocked).mkdir()  # refuses, also to root
+    with pytest.raises(UserError, match="can't be written: "):
+        act(run.path)
+
+
+def test_what_the_replacing_code_raises_is_not_the_disks(run):
+    def gone():
+        yield made("t0")
+        raise FileNotFoundError("no forecast")
+
+    with pytest.raises(FileNotFoundError, match="no forecast"):
+        run.replace(gone())
+
+
+@pytest.mark.parametrize("content", [b"{", b"{}", b"[]", b"\xff", b'{"accuracy": 1}'])
+def test_a_damaged_summary_is_made_anew(run, content):
+    run.append(made("t0"))
+    (run.path / "summary.json").write_bytes(content)
+    assert run.summary["accuracy"] == 1.0
+    assert run.write_summary() == run.summary
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"env: {name: caf\xe9}", "can't be read"),
+        (b"seed: 1", "not the configuration"),
+        (b"env: bench", "not the configuration"),
+        (b"", "not the configuration"),
+    ],
+)
+def test_a_damaged_configuration_is_said(run, content, complaint):
+    run.close()
+    (run.path / "config.yaml").write_bytes(content)
+    for use in (Run.open, lambda path: Run.create(path, CONFIG)):
+        with pytest.raises(UserError, match=rf"config\.yaml .*{complaint}"):
+            use(run.path)
+
+
+def test_lone_surrogates_are_replaced_in_the_file(run):
+    run.append(made("t0", answer="a\ud800", messages=[Message("user", "\udfff \U0001f600")]))
+    (kept,) = Run.open(run.path)
+    assert kept.answer == "a\ufffd" and kept.messages[0].content == "\ufffd \U0001f600"
+
+
 @pytest.mark.parametrize(
     ("config", "key"),
     [
@@ -171,7 +268,11 @@ def test_damage_that_no_kill_leaves_behind_is_not_hidden(run):
         (changed(policy={"name": "q", "base_url": "http://a"}), r"policy\.name"),
         (changed(limits={"turns": 11, "seconds": None}), r"limits\.turns"),
         (changed(limits={"turns": 10}), None),
-        (changed(bank={"sha256": "abd"}), r"bank\.sha256"),
+        (changed(bank={"sha256": "abd"}), "^the bank has changed since the run"),
+        (
+            changed(env={"name": "sum", "split": "test", "prompt_sha256": "x"}),
+            "^the system prompt or a tool's schema has changed since",
+        ),
         (changed(n=4), "n = 5, which can grow but not shrink to 4"),
         (changed(n=6), None),
         (changed(repeats=3), None),

@@ -213,6 +213,57 @@ def test_the_table_says_it_all():
         assert part in text
 
 
+def test_every_required_tool_must_have_succeeded():
+    facts = {"required_tools": ["dataset", "climatology"]}
+    one = [CallRecord(0, "dataset", "{}"), CallRecord(0, "climatology", "{}", "tool_error")]
+    both = [*one, CallRecord(1, "climatology", "{}")]
+    trajectories = [made("t0", task=facts, calls=one), made("t1", task=facts, calls=both)]
+    assert [t.used_required_tools() for t in trajectories] == [False, True]
+    assert made(task={}, calls=[]).used_required_tools(), "none is required"
+    assert summarise(trajectories)["required_tool_rate"] == 0.5
+    assert summarise([made(calls=one)])["required_tool_rate"] is None
+
+
+def test_the_table_says_what_broke():
+    def broken(i, error):
+        return made(f"b{i}", stop=StopReason.ERROR, rewards=None, error=error)
+
+    many = [broken(i, f"reason {i} of many {'x' * 200}") for i in range(7)]
+    text = shown(summarise([made(), *many, broken(8, "503"), broken(9, "503")]))
+    rows = {
+        cells[1].strip(): cells[2].strip()
+        for line in text.splitlines()
+        if len(cells := line.split("│")) == 4
+    }
+    assert rows["infrastructure errors (not scored)"] == "9" and rows["503"] == "2"
+    assert rows["other reasons"] == "3"
+    assert sum(row.startswith("reason ") and row.endswith("…") for row in rows) == 4
+    assert max(map(len, rows)) <= 50
+
+
+def test_names_are_no_markup_and_drive_no_terminal():
+    trajectory = made(
+        template="t[/x][red]",
+        answer_type="a[/]",
+        rewards={"score": 1.0, "r[/b]": 0.5, "reward": 1.0},
+        calls=[CallRecord(0, "f", "{}", "odd[/i]")],
+    )
+    error = "no [/such] thing \x1b[31m"
+    broken = made(stop=StopReason.ERROR, rewards=None, error=error)
+    text = shown(summarise([trajectory, broken]), "runs/[/y]")
+    for part in ("t[/x][red]", "a[/]", "r[/b]", "odd[/i] 1", "runs/[/y]", "no [/such] thing"):
+        assert part in text
+    assert "\x1b" not in text
+
+
+def test_numbers_have_the_digits_that_they_deserve():
+    def rows(seconds):
+        return shown(summarise([made(turns=3, seconds=seconds)]))
+
+    assert "2 ms" in rows(0.0021) and "12.3 s" in rows(12.34) and "1,234.5 s" in rows(1234.5)
+    assert "3.0" in rows(1.0)
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), unit), max_size=30))
 @settings(deadline=None)
 def test_order_does_not_matter_and_all_is_json(rows):

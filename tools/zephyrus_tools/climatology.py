@@ -1,16 +1,25 @@
 """The tool `climatology`: what is usual, and how the forecast compares with it."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator
 
 from zephyrus import ToolError, tool
 from zephyrus_geodata import Climatology, Dataset, Forecast, Variable
 from zephyrus_geodata.zonal import zonal_table
 from zephyrus_tools import ranking, text
-from zephyrus_tools.arguments import OptionalDegrees, OptionalText, Text
+from zephyrus_tools.arguments import (
+    OptionalHour,
+    OptionalLatitude,
+    OptionalLongitude,
+    OptionalMonth,
+    OptionalText,
+    Text,
+    percentile,
+)
 from zephyrus_tools.places import Place, Places, find_place
 from zephyrus_tools.ranking import Order
 from zephyrus_tools.times import month_of, step
@@ -28,11 +37,11 @@ def climatology(
     feature: OptionalText = None,
     kind: OptionalText = None,
     parent: OptionalText = None,
-    latitude: OptionalDegrees = None,
-    longitude: OptionalDegrees = None,
-    statistic: Statistic | None = None,
-    month: int | None = None,
-    hour: int | None = None,
+    latitude: OptionalLatitude = None,
+    longitude: OptionalLongitude = None,
+    statistic: Annotated[Statistic | None, BeforeValidator(percentile)] = None,
+    month: OptionalMonth = None,
+    hour: OptionalHour = None,
     compare: Comparison | None = None,
     order: Order | None = None,
     limit: int | None = None,

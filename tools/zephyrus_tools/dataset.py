@@ -1,16 +1,24 @@
 """The tool `dataset`: what the forecast says somewhere, at a time or over a window."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator
 
 from zephyrus import ToolError, tool
 from zephyrus_geodata import Dataset, Forecast, Variable
 from zephyrus_geodata.zonal import Stat
 from zephyrus_tools import ranking, text
-from zephyrus_tools.arguments import OptionalDegrees, OptionalText, Text
+from zephyrus_tools.arguments import (
+    OptionalHour,
+    OptionalLatitude,
+    OptionalLongitude,
+    OptionalText,
+    Text,
+    no_sum,
+)
 from zephyrus_tools.places import Place, Places, find_place
 from zephyrus_tools.ranking import Order
 from zephyrus_tools.reduce import Extreme, over_steps, pooled_median, step_of_extreme
@@ -28,13 +36,13 @@ def dataset(
     feature: OptionalText = None,
     kind: OptionalText = None,
     parent: OptionalText = None,
-    latitude: OptionalDegrees = None,
-    longitude: OptionalDegrees = None,
-    statistic: Stat | None = None,
-    time: Time | None = None,
-    hour: int | None = None,
-    start: int | None = None,
-    end: int | None = None,
+    latitude: OptionalLatitude = None,
+    longitude: OptionalLongitude = None,
+    statistic: Annotated[Stat | None, BeforeValidator(no_sum)] = None,
+    time: Annotated[Time | None, BeforeValidator(no_sum)] = None,
+    hour: OptionalHour = None,
+    start: OptionalHour = None,
+    end: OptionalHour = None,
     order: Order | None = None,
     limit: int | None = None,
 ) -> str:
@@ -99,8 +107,15 @@ class _Query:
         window = self.steps.text
         if self.steps.count == 1:
             return f"at {window}"
+        amount = text.amount(self.variable)
         if self.time in ("mean", "min", "max"):
-            return f"{self.time} of the steps {window}"
+            return f"{self.time}{amount} of the steps {window}"
+        if self.time == "all":
+            return (
+                f"{self.statistic}{amount} of all steps {window}"
+                if amount
+                else f"all steps {window}"
+            )
         return window
 
     def value(self, x: float) -> str:

@@ -2,12 +2,12 @@
 
 from zephyrus import ToolError, tool
 from zephyrus_geodata import AmbiguousFeature, Dataset, Feature, FeatureStore, UnknownFeature
-from zephyrus_geodata.features import normalise
+from zephyrus_geodata.names import lookup_key, quoted, spellings
+from zephyrus_geodata.suggestions import part_of
 from zephyrus_tools import places, text
 from zephyrus_tools.arguments import OptionalText
 
 _NAMES = 20
-_CANDIDATES = 200  # names looked through for a text, more than are ever shown
 _SIMILAR = 5
 """How many names to show when none of them is or contains the text."""
 
@@ -29,18 +29,23 @@ def features(
     """
     most = text.rows(limit, _NAMES)
     store = dataset.features
-    name, sort, owner = map(places.given, (query, kind, parent))
-    if name:
+    sort = places.given(kind)
+    name, owner = places.limiting(query, sort or parent), places.owner(parent, sort)
+    if name and lookup_key(name):  # "*" is any name
         return _search(store, name, sort, owner, most)
     if sort:
         found = places.of_kind(store, sort, owner)
-        within = f" in {found[0].parent}" if owner else ""
+        where = ""
+        if owner:
+            where = f" {places.within(store, found[0].kind, store.parent_named(owner).name)}"
         listed = text.names([feature.name for feature in found[:most]])
-        return f"{found[0].kind} features{within} ({_counted(most, len(found))}): {listed}"
+        return f"{found[0].kind} features{where} ({_counted(most, len(found))}): {listed}"
     if owner:
         children = _children(store, owner)
+        whole = store.parent_named(owner).name
+        children.sort(key=lambda child: child.parent != whole)  # its own before theirs
         listed = text.names([places.label(child) for child in children[:most]])
-        return f"Features in {children[0].parent} ({_counted(most, len(children))}): {listed}"
+        return f"Features in {whole} ({_counted(most, len(children))}): {listed}"
     kinds = ", ".join(f"{each} ({count})" for each, count in store.kinds().items())
     return f"{len(store)} features. Kinds: {kinds}. Give query, kind or parent."
 
@@ -51,21 +56,26 @@ def _search(
     kind = places.find_kind(store, kind) if kind else None
     if parent:
         _children(store, parent)
-    near = store.find(query, kind, parent, limit=_CANDIDATES)
-    key = normalise(query)
+    near = store.find(query, kind, parent, limit=len(store))
+    keys = spellings(query)
     try:
         meant = store.get(query, kind).key
     except (UnknownFeature, AmbiguousFeature):
         meant = ""
-    hits = [f for f in near if f.key == meant or key in normalise(f.name)]
+    hits = [f for f in near if f.key == meant or any(k in lookup_key(f.name) for k in keys)]
     if hits:
         count = _counted(most, len(hits))
-        return "\n".join([f"Features like {query!r} ({count}):", *map(_line, hits[:most])])
+        return "\n".join(
+            [f"Features like {quoted(query)} ({count}):", *(_line(store, f) for f in hits[:most])]
+        )
+    country = part_of(query)
+    if f"country:{country}" in store:
+        raise ToolError(f"no feature is named {quoted(query)}: it is part of {country} (country).")
     if near:
-        nearest = map(_line, near[: min(most, _SIMILAR)])
-        return "\n".join([f"No feature is named like {query!r}. Nearest names:", *nearest])
+        nearest = (_line(store, f) for f in near[: min(most, _SIMILAR)])
+        return "\n".join([f"No feature is named like {quoted(query)}. Nearest names:", *nearest])
     raise ToolError(
-        f"no feature is named like {query!r}. Try a shorter or English name, or list a kind."
+        f"no feature is named like {quoted(query)}. Try a shorter or English name, or list a kind."
     )
 
 
@@ -73,17 +83,19 @@ def _children(store: FeatureStore, parent: str) -> list[Feature]:
     """What belongs to a parent; at least one feature."""
     try:
         children = store.children(parent)
-    except UnknownFeature as error:
+    except (UnknownFeature, AmbiguousFeature) as error:
         raise ToolError(f"parent: {error}") from None
     if not children:
         raise ToolError(
-            f"nothing belongs to {parent}: parents are continents, countries and oceans."
+            f"nothing belongs to {places.short(parent)}: parents are continents, countries and oceans."
         )
     return children
 
 
-def _line(feature: Feature) -> str:
-    within = f", in {feature.parent}" if feature.parent else ""
+def _line(store: FeatureStore, feature: Feature) -> str:
+    within = ""
+    if feature.parent:
+        within = f", {places.within(store, feature.kind, feature.parent)}"
     return f"{feature.name} ({feature.kind}{within})"
 
 

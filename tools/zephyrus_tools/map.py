@@ -5,7 +5,13 @@ from shapely.geometry.base import BaseGeometry
 from zephyrus import Image, ToolError, tool
 from zephyrus_geodata import Dataset, Forecast, GeodataError
 from zephyrus_tools import places, regions, text
-from zephyrus_tools.arguments import OptionalDegrees, OptionalText, Text
+from zephyrus_tools.arguments import (
+    Hour,
+    OptionalLatitude,
+    OptionalLongitude,
+    OptionalText,
+    Text,
+)
 from zephyrus_tools.regions import Region
 from zephyrus_tools.times import step
 from zephyrus_tools.variables import find_variable
@@ -14,15 +20,15 @@ from zephyrus_tools.variables import find_variable
 @tool(name="map", thread=True)
 def map_image(
     variable: Text,
-    hour: int,
+    hour: Hour,
     dataset: Dataset,
     forecast: Forecast,
     feature: OptionalText = None,
     kind: OptionalText = None,
-    west: OptionalDegrees = None,
-    south: OptionalDegrees = None,
-    east: OptionalDegrees = None,
-    north: OptionalDegrees = None,
+    west: OptionalLongitude = None,
+    south: OptionalLatitude = None,
+    east: OptionalLongitude = None,
+    north: OptionalLatitude = None,
 ) -> Image:
     """Map image of a feature, box or the world.
 

@@ -18,11 +18,21 @@ from zephyrus_geodata import (
     Zone,
     zonal_statistic,
 )
-from zephyrus_geodata.features import normalise
+from zephyrus_geodata.names import lookup_key, normalise, quoted
 from zephyrus_geodata.zonal import Stat
 from zephyrus_tools import text
 
 _WORLD = ("world", "the world", "whole world", "globe", "global", "earth", "the earth")
+
+_NOTHING = ("null", "none", "nil", "n a", "undefined")
+"""What models write for an argument they leave out; no feature has such a name."""
+
+_EVERY = ("all", "any", "each", "every", "")
+
+_ACROSS_BORDERS = frozenset(
+    {"basin", "desert", "island", "lake", "mountain_range", "peninsula", "plain", "plateau"}
+)
+"""Kinds whose features may reach into countries that they are not listed under."""
 
 _KINDS = {
     "state": "us_state",
@@ -115,7 +125,8 @@ def find_place(
         ToolError: If they name nothing, contradict each other, or name something unknown or
             ambiguous; the message says how to mend them.
     """
-    feature, kind, parent = given(feature), given(kind), given(parent)
+    kind = given(kind)
+    feature, parent = limiting(feature, kind), owner(parent, kind)
     if latitude is not None or longitude is not None:
         if feature or kind or parent:
             raise ToolError(
@@ -128,7 +139,7 @@ def find_place(
         return _of_kind(dataset.features, kind, parent)
     if parent:
         kinds = _child_kinds(dataset.features, parent)
-        raise ToolError(f"parent needs a kind. {parent} has: {kinds}.")
+        raise ToolError(f"parent needs a kind. {short(parent)} has: {kinds}.")
     raise ToolError(
         "say where: feature (a name), or kind (all features of a kind, with parent if wanted), "
         "or latitude and longitude."
@@ -172,7 +183,7 @@ def find_kind(store: FeatureStore, kind: str) -> str:
         for candidate in (singular, _KINDS.get(singular, "")):
             if candidate in kinds:
                 return candidate
-    raise ToolError(f"there is no kind {kind!r}; the kinds are {', '.join(kinds)}.")
+    raise ToolError(f"there is no kind {quoted(kind)}; the kinds are {', '.join(kinds)}.")
 
 
 def label(feature: Feature) -> str:
@@ -181,8 +192,32 @@ def label(feature: Feature) -> str:
 
 
 def given(argument: str | None) -> str | None:
-    """Take a blank text, which models send for an argument they don't use, as not given."""
-    return (argument or "").strip() or None
+    """Take a blank or "null", which models send for an argument they don't use, as not given."""
+    text = (argument or "").strip()
+    return None if normalise(text) in _NOTHING else text or None
+
+
+def limiting(argument: str | None, kind: str | None) -> str | None:
+    """Take a name such as "all" or "*" as not given where there is a kind: all of that kind."""
+    text = given(argument)
+    return None if text and kind and normalise(text) in _EVERY else text
+
+
+def owner(parent: str | None, kind: str | None) -> str | None:
+    """Take "all" or "world" as no parent where there is a kind: all of that kind."""
+    text = limiting(parent, kind)
+    return None if text and kind and normalise(text) in _WORLD else text
+
+
+def short(name: str) -> str:
+    """The name that a model wrote, cut if it is long."""
+    return quoted(name)[1:-1]
+
+
+def within(store: FeatureStore, kind: str, parent: str) -> str:
+    """Say how a kind's features belong to a parent: "in Africa", "listed under Kenya"."""
+    listed = kind in _ACROSS_BORDERS and f"country:{parent}" in store
+    return f"{'listed under' if listed else 'in'} {parent}"
 
 
 def of_kind(store: FeatureStore, kind: str, parent: str | None) -> list[Feature]:
@@ -197,15 +232,18 @@ def of_kind(store: FeatureStore, kind: str, parent: str | None) -> list[Feature]
     kinds = _child_kinds(store, parent)
     found = store.of_kind(kind, parent)
     if not found:
-        raise ToolError(f"{parent} has no {kind} children; it has: {kinds}.")
+        mend = f"{short(parent)} has no {kind} children; it has: {kinds}."
+        if kind in _ACROSS_BORDERS and store.parent_named(parent).kind == "country":
+            mend += f" (A {kind} on a border is listed under one country only.)"
+        raise ToolError(mend)
     return found
 
 
 def _of_kind(store: FeatureStore, kind: str, parent: str | None) -> Places:
     features = of_kind(store, kind, parent)
     kind = features[0].kind
-    within = f" in {features[0].parent}" if parent else ""
-    return Places(f"each {kind}{within}", features)
+    where = f" {within(store, kind, store.parent_named(parent).name)}" if parent else ""
+    return Places(f"each {kind}{where}", features)
 
 
 def _child_kinds(store: FeatureStore, parent: str) -> str:
@@ -221,23 +259,29 @@ def _child_kinds(store: FeatureStore, parent: str) -> str:
 
 
 def _child(store: FeatureStore, name: str, kind: str | None, parent: str) -> Feature:
-    kinds = _child_kinds(store, parent)
+    _child_kinds(store, parent)  # refuses an unknown parent
     pool = [f for f in store.children(parent) if kind is None or f.kind == kind]
-    key = normalise(name)
-    found = [f for f in pool if normalise(f.name) == key]
+    key = lookup_key(name)
+    found = [f for f in pool if lookup_key(f.name) == key]
     if not found:
         try:
-            found = [f for f in (store.get(name, kind),) if f in pool]
+            meant = store.get(name, kind)
         except AmbiguousFeature as error:
             raise ToolError(str(error)) from None
         except UnknownFeature as error:
             raise ToolError(str(error)) from None
-    if not found:
-        what = kind or "feature"
-        raise ToolError(f"{parent} has no {what} named {name!r}; it has: {kinds}. Drop parent.")
+        if meant not in pool:
+            where = f"; {meant.name} is listed under {meant.parent}" if meant.parent else ""
+            raise ToolError(
+                f"{short(parent)} has no {kind or 'feature'} named {quoted(name)}{where}. "
+                "Drop parent."
+            )
+        found = [meant]
     if len(found) > 1:
         several = ", ".join(f.kind for f in found)
-        raise ToolError(f"{name!r} in {parent} is the name of several kinds: {several}. Give kind.")
+        raise ToolError(
+            f"{quoted(name)} in {short(parent)} is the name of several kinds: {several}. Give kind."
+        )
     return found[0]
 
 
@@ -262,7 +306,7 @@ def _point(dataset: Dataset, latitude: float | None, longitude: float | None) ->
     if not -90.0 <= latitude <= 90.0:
         raise ToolError(f"latitude must be -90 to 90 degrees north, not {latitude:g}.")
     if not -180.0 <= longitude <= 360.0:
-        raise ToolError(f"longitude must be -180 to 180 degrees east, not {longitude:g}.")
+        raise ToolError(f"longitude must be -180 to 360 degrees east, not {longitude:g}.")
     try:
         zone = dataset.zones.point(latitude, longitude)
     except GeodataError as error:

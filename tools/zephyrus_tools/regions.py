@@ -64,25 +64,28 @@ def whole(grid: Grid) -> Region:
 
 
 def box(west: float, south: float, east: float, north: float) -> Region:
-    """A box from its edges; a west greater than the east means that it crosses 180.
+    """A box from its edges, longitudes from -180 to 360; it runs eastward from its west.
 
     Raises:
         ToolError: If an edge is out of range or the box is too small.
     """
-    for name, edge, most in (
-        ("south", south, 90),
-        ("north", north, 90),
-        ("west", west, 180),
-        ("east", east, 180),
+    for name, edge, least, most in (
+        ("south", south, -90, 90),
+        ("north", north, -90, 90),
+        ("west", west, -180, 360),
+        ("east", east, -180, 360),
     ):
-        if not -most <= edge <= most:
-            raise ToolError(f"{name} must be {-most} to {most} degrees, not {edge:g}.")
+        if not least <= edge <= most:
+            raise ToolError(f"{name} must be {least} to {most} degrees, not {edge:g}.")
     if north - south < SMALLEST:
         raise ToolError(f"north must be at least {SMALLEST:g} degree greater than south.")
-    width = east - west if east > west else east - west + 360.0
-    if west == east or width < SMALLEST:
+    if east - west > 360.0:
+        raise ToolError("east must be at most 360 degrees east of west.")
+    width = 360.0 if east - west == 360.0 else (east - west) % 360.0
+    if width < SMALLEST:
         raise ToolError(f"east must be at least {SMALLEST:g} degree east of west.")
-    return Region(west, south, west + width, north, "box")
+    start = west if west <= 180.0 else west - 360.0
+    return Region(start, south, start + width, north, "box")
 
 
 def around(geometry: BaseGeometry, title: str) -> Region:

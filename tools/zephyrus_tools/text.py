@@ -1,6 +1,7 @@
 """How answers are written: numbers, units, coordinates, short tables."""
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -45,6 +46,11 @@ def number(x: float) -> str:
     return text.removeprefix("-") if float(text) == 0.0 else text
 
 
+def whole(n: int) -> str:
+    """Write a whole number that a model sent, unless it is absurdly long."""
+    return str(n) if abs(n) < 10**12 else "a number this large"
+
+
 def value(x: float, variable: Variable, *, difference: bool = False) -> str:
     """Write a stored (SI) number in display units, or "no data" if it is NaN.
 
@@ -63,6 +69,12 @@ def what(variable: Variable, label: str) -> str:
     """Name a variable and where its values come from: "2 m temperature (simulated)"."""
     origin = label.split(" (")[0].strip()
     return f"{variable.long_name} ({origin})" if origin else variable.long_name
+
+
+def amount(variable: Variable) -> str:
+    """Say what each step of an accumulated variable is: " 6-h amount"; of others nothing."""
+    found = re.search(r"_(\d+)hr$", variable.name)
+    return f" {found[1]}-h amount" if found else ""
 
 
 def instant(moment: np.datetime64) -> str:
@@ -113,5 +125,5 @@ def rows(limit: int | None, default: int) -> int:
     if limit is None:
         return default
     if not 1 <= limit <= MOST_ROWS:
-        raise ToolError(f"limit must be 1 to {MOST_ROWS}, not {limit}.")
+        raise ToolError(f"limit must be 1 to {MOST_ROWS}, not {whole(limit)}.")
     return limit

@@ -6,7 +6,7 @@ import numpy as np
 
 from zephyrus import ToolError
 from zephyrus_geodata import Forecast
-from zephyrus_tools.text import MONTHS, at
+from zephyrus_tools.text import MONTHS, at, whole
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def step(forecast: Forecast, hour: int, argument: str = "hour") -> int:
         return index
     near = [str(h) for h in hours[max(index - 1, 0) : index + 1].tolist()]
     raise ToolError(
-        f"{argument}={hour} is not a lead time of this forecast. Lead times are "
+        f"{argument}={whole(hour)} is not a lead time of this forecast. Lead times are "
         f"{_lead_times(forecast)}; nearest: {' or '.join(near)}."
     )
 
@@ -90,7 +90,7 @@ def month_of(forecast: Forecast, month: int | None, index: int | None) -> int:
         ToolError: If the month is out of range, or isn't the month of the lead time.
     """
     if month is not None and not 1 <= month <= 12:
-        raise ToolError(f"month must be 1 (January) to 12 (December), not {month}.")
+        raise ToolError(f"month must be 1 (January) to 12 (December), not {whole(month)}.")
     if month is not None and index is None:
         return month
     moment = forecast.init_time if index is None else forecast.valid_time(index)

@@ -6,7 +6,7 @@ from functools import cache
 
 from zephyrus import ToolError
 from zephyrus_geodata import VARIABLES, Variable
-from zephyrus_geodata.features import normalise
+from zephyrus_geodata.names import normalise, quoted
 
 _ALIASES: dict[str, tuple[str, ...]] = {
     "2m_temperature": (
@@ -78,13 +78,15 @@ def find_variable(text: str, available: Sequence[str], where: str) -> Variable:
         asked = set(key.split())
         meant = [n for n in available if asked and asked <= _words(n)]
         if len(meant) > 1:
-            raise ToolError(f"variable {text!r} may mean any of: {', '.join(meant)}. Name one.")
+            raise ToolError(
+                f"variable {quoted(text)} may mean any of: {', '.join(meant)}. Name one."
+            )
         if not meant:
             near = difflib.get_close_matches(key, _by_text(), n=3, cutoff=0.6)
             nearest = list(dict.fromkeys(n for n in map(_by_text().get, near) if n in available))
             hint = f" Did you mean {' or '.join(map(str, nearest))}?" if nearest else ""
             raise ToolError(
-                f"there is no variable {text!r}.{hint} The {where} has: {', '.join(available)}."
+                f"there is no variable {quoted(text)}.{hint} The {where} has: {', '.join(available)}."
             )
         name = meant[0]
     if name not in available:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from zephyrus.errors import UserError
+from zephyrus.errors import UserError, WorkError
 
-RUN = click.argument("run", type=click.Path(file_okay=False, path_type=Path))
+RUN = click.argument("run", metavar="RUN")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 OPTION = click.option(
     "-o",
     "--option",
@@ -19,7 +21,12 @@ OPTION = click.option(
     metavar="KEY=VALUE",
     help="An option of the environment, e.g. turn_cost=0.05; may be repeated.",
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
+DATASET = click.option("--dataset", help="The world's data [default: the environment's].")
+TOOLS = click.option(
+    "--tools", "extra", metavar="FILE|MODULE", multiple=True, help="Your own tools as well."
+)
+COUNT = click.IntRange(min=1)
+FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.group()
@@ -27,7 +34,7 @@ def group() -> None:
     """Environments, question banks, rollouts and runs."""
 
 
-@group.command("list")
+@group.command("list", short_help="Every installed environment.")
 @JSON
 def list_(as_json: bool) -> None:
     """Every installed environment."""
@@ -38,49 +45,51 @@ def list_(as_json: bool) -> None:
         click.echo(json.dumps(names))
         return
     for name in names:
-        first = (registry.get("envs", name).__doc__ or "").strip().splitlines()[0]
-        click.echo(f"{click.style(name, bold=True)}  {first}")
+        try:
+            about = inspect.getdoc(registry.get("envs", name)) or "(says nothing about itself)"
+        except UserError as error:
+            about = f"(broken: {error})"
+        click.echo(f"{click.style(name, bold=True)}  {about.splitlines()[0]}")
 
 
-@group.command()
+@group.command(short_help="What an environment asks, with its tools and prompt.")
 @click.argument("env")
-@click.option("--dataset", default="demo", show_default=True)
+@DATASET
 @click.option("--compact", is_flag=True, help="The short prompt for very small models.")
+@OPTION
 @JSON
-def describe(env: str, dataset: str, compact: bool, as_json: bool) -> None:
+def describe(
+    env: str, dataset: str | None, compact: bool, pairs: tuple[str, ...], as_json: bool
+) -> None:
     """What the environment ENV asks, its tools, and the system prompt as the agent sees it."""
-    from zephyrus import registry
-
-    made = registry.make(env, dataset=dataset, compact=compact)
+    made = _make(env, pairs, dataset=dataset, compact=compact or None)
     splits = {split: len(made.tasks(split)) for split in ("train", "validation", "test")}
     if as_json:
         prompt = made.system_prompt()
         facts = {"env": env, "splits": splits, "system": prompt, "tools": made.tool_schemas()}
         click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
         return
-    click.echo((type(made).__doc__ or "").strip())
+    click.echo(inspect.getdoc(type(made)) or "")
     click.echo(f"\nTasks: {', '.join(f'{n} {split}' for split, n in splits.items())}")
     click.echo(f"Limits: {', '.join(f'{k}={v}' for k, v in made.limits.to_dict().items())}")
     click.echo(f"\n{made.system_prompt()}\n")
     for tool in made.tools.values():
         click.echo(f"{tool.name}({', '.join(tool.parameters['properties'])}): {tool.description}")
-    task = made.tasks()[0]
-    click.echo(f"\nFor example ({task.id}):\n{task.prompt}")
+    if task := next(iter(made.tasks()), None):
+        click.echo(f"\nFor example ({task.id}):\n{task.prompt}")
 
 
-@group.command("build-bank")
-@click.option("--env", "env_name", default="bench", show_default=True)
+@group.command("build-bank", short_help="Make a question bank from a dataset.")
+@click.option("--env", "env_name", default="bench", show_default=True, help="Whose questions.")
 @click.option("--dataset", default="demo", show_default=True, help="What to ask about.")
-@click.option("--train", default=1000, show_default=True, help="Questions in the training split.")
-@click.option("--validation", default=125, show_default=True)
-@click.option("--test", default=500, show_default=True)
-@click.option("--seed", default=0, show_default=True)
+@click.option("--train", default=1000, show_default=True, metavar="N", help="Training questions.")
+@click.option("--validation", default=125, show_default=True, metavar="N", help="Held-out ones.")
+@click.option("--test", default=500, show_default=True, metavar="N", help="Test questions.")
+@click.option("--seed", default=0, show_default=True, metavar="N", help="Same seed, same bank.")
 @click.option(
-    "--output",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write it: FILE.jsonl or FILE.jsonl.gz.",
+    "--output", required=True, type=FILE, help="Where to write it: FILE.jsonl or FILE.jsonl.gz."
 )
+@JSON
 def build_bank(
     env_name: str,
     dataset: str,
@@ -89,6 +98,7 @@ def build_bank(
     test: int,
     seed: int,
     output: Path,
+    as_json: bool,
 ) -> None:
     """Make a question bank from a dataset, and measure that nothing in it can be guessed."""
     from rich.console import Console
@@ -98,41 +108,51 @@ def build_bank(
     build = getattr(registry.get("envs", env_name), "build_bank", None)
     if build is None:
         raise UserError(f"the environment {env_name!r} builds no bank")
+    click.echo("building; this takes a minute or so", err=True)
     sizes = {"train": train, "validation": validation, "test": test}
     report = build(dataset=dataset, sizes=sizes, seed=seed, output=output)
+    if as_json:
+        click.echo(json.dumps(report.to_dict(), indent=1, ensure_ascii=False))
+        return
     Console().print(report)
-    click.echo(f"wrote {output}; roll out on it with: zephyrus env rollout --bank {output}")
+    given = "" if dataset == "demo" else f" --dataset {dataset}"
+    click.echo(f"wrote {output}; use it with: zephyrus env rollout --bank {output}{given}")
 
 
-@group.command()
+@group.command(short_help="Let a policy work on tasks, and score it.")
 @click.option("--env", "env_name", default="bench", show_default=True, help="Environment.")
 @click.option(
     "--policy",
     "policy_spec",
     default="scripted",
     show_default=True,
-    help="Who acts: scripted, random, replay:RUN, openai:MODEL@URL, or a name of `zephyrus policy list`.",
+    metavar="P",
+    help="Who acts: scripted, random, replay:RUN, openai:MODEL@URL, or a name of "
+    "`zephyrus policy list`.",
 )
-@click.option("--dataset", default="demo", show_default=True, help="The world's data.")
+@DATASET
+@click.option("--bank", type=FILE, help="Your own bank [default: the dataset's].")
 @click.option(
-    "--bank",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Your own bank [default: the dataset's].",
+    "--split",
+    default="test",
+    show_default=True,
+    type=click.Choice(["train", "validation", "test"]),
+    help="Which tasks.",
+)
+@click.option("-n", "n", type=COUNT, metavar="N", help="Tasks [default: the whole split].")
+@click.option(
+    "--repeats", default=1, show_default=True, type=COUNT, metavar="K", help="Rollouts per task."
 )
 @click.option(
-    "--split", default="test", show_default=True, type=click.Choice(["train", "validation", "test"])
+    "--seed", default=0, show_default=True, metavar="S", help="Orders the tasks, seeds the policy."
 )
-@click.option("-n", "n", type=click.IntRange(min=1), help="Tasks [default: the whole split].")
-@click.option(
-    "--repeats", default=1, show_default=True, type=click.IntRange(min=1), help="Rollouts per task."
-)
-@click.option("--seed", default=0, show_default=True, help="Orders the tasks and seeds the policy.")
-@click.option("--tools", "extra", metavar="FILE|MODULE", help="Your own tools as well.")
+@TOOLS
 @click.option(
     "--concurrency",
     default=32,
     show_default=True,
-    type=click.IntRange(min=1),
+    type=COUNT,
+    metavar="C",
     help="Rollouts at once.",
 )
 @click.option(
@@ -140,25 +160,34 @@ def build_bank(
     type=click.Path(file_okay=False, path_type=Path),
     help="Run folder; an unfinished one is resumed [default: runs/ENV-POLICY-TIME].",
 )
-@click.option("--base-url", help="The endpoint, instead of the policy table's.")
-@click.option("--temperature", type=float, help="Sampling temperature, instead of the table's.")
-@click.option("--max-tokens", type=click.IntRange(min=1), help="Completion tokens per turn.")
+@click.option("--base-url", metavar="URL", help="The endpoint, instead of the policy table's.")
+@click.option("--temperature", type=float, metavar="T", help="Instead of the policy table's.")
+@click.option("--max-tokens", type=COUNT, metavar="N", help="Completion tokens per turn.")
 @click.option("--compact", is_flag=True, help="Short prompt and schemas, for very small models.")
-@click.option("--max-turns", default=10, show_default=True, type=click.IntRange(min=1))
-@click.option("--max-calls", default=24, show_default=True, type=click.IntRange(min=1))
-@click.option("--max-seconds", type=float, help="Wall-clock time of one episode.")
+@click.option(
+    "--max-turns", default=10, show_default=True, type=COUNT, metavar="N", help="Per episode."
+)
+@click.option(
+    "--max-calls", default=24, show_default=True, type=COUNT, metavar="N", help="Per episode."
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="Wall-clock time of one episode.",
+)
 @OPTION
 @JSON
-def rollout(  # one parameter per option
+def rollout(
     env_name: str,
     policy_spec: str,
-    dataset: str,
+    dataset: str | None,
     bank: Path | None,
     split: str,
     n: int | None,
     repeats: int,
     seed: int,
-    extra: str | None,
+    extra: tuple[str, ...],
     concurrency: int,
     output: Path | None,
     base_url: str | None,
@@ -177,36 +206,48 @@ def rollout(  # one parameter per option
     zephyrus env rollout --policy scripted -n 16
     zephyrus env rollout --policy qwen3.5-4b --split validation --repeats 3
     zephyrus env rollout --policy openai:my-model@http://127.0.0.1:8000/v1 -n 50
+
+    A killed run goes on with the same command and --output. Exit code 1 if a rollout could not
+    be finished (an endpoint or a tool broke): those are not scored, and tried again next time.
     """
-    from zephyrus import registry
-    from zephyrus.cli.plugins import load_tools
+    from zephyrus.cli.plugins import load_all_tools
     from zephyrus.limits import Limits
     from zephyrus.policy import make_policy
     from zephyrus.rollouts import rollout as roll
 
-    tools = load_tools(extra) if extra else []
     limits = Limits(turns=max_turns, calls=max_calls, seconds=max_seconds)
-    options: dict[str, Any] = {"split": split, "tools": tools, "limits": limits, "compact": compact}
-    if bank is not None:
-        options["bank"] = bank
-    env = registry.make(env_name, dataset=dataset, **options | _options(pairs))
+    env = _make(
+        env_name,
+        pairs,
+        dataset=dataset,
+        bank=bank,
+        split=split,
+        tools=load_all_tools(extra) or None,
+        limits=limits,
+        compact=compact or None,
+    )
     policy = make_policy(
         policy_spec, base_url=base_url, temperature=temperature, max_tokens=max_tokens
     )
     run = roll(env, policy, n=n, repeats=repeats, seed=seed, concurrency=concurrency, output=output)
     _print_summary(run, as_json)
+    if broken := run.summary["infrastructure"]["errors"]:
+        raise WorkError(
+            f"{broken} rollouts broke and are not scored (zephyrus env show {run.path}); "
+            f"to try them again, run the same with --output {run.path}"
+        )
 
 
-@group.command()
+@group.command(short_help="A run's scores, or one rollout in full.")
 @RUN
-@click.option("--task", "task_id", help="Show this task's rollout in full.")
+@click.option("--task", "task_id", metavar="ID", help="Show this task's rollout in full.")
 @click.option("--first", is_flag=True, help="Show the first rollout in full.")
-@click.option("--repeat", default=0, show_default=True, help="Which of its repeats.")
+@click.option("--repeat", default=0, show_default=True, metavar="K", help="Which of its repeats.")
 @click.option("--worst", is_flag=True, help="List the worst rollouts first.")
-@click.option("-n", "n", default=12, show_default=True, help="How many rollouts to list.")
+@click.option("-n", "n", default=12, show_default=True, type=COUNT, metavar="N", help="How many.")
 @JSON
 def show(
-    run: Path,
+    run: str,
     task_id: str | None,
     first: bool,
     repeat: int,
@@ -214,53 +255,64 @@ def show(
     n: int,
     as_json: bool,
 ) -> None:
-    """A run's scores and rollouts; with --task, one rollout turn by turn."""
-    from zephyrus.run import Run
+    """A run's scores and rollouts; with --task or --first, one rollout turn by turn.
+
+    RUN is a run folder, or the name of one in runs/.
+    """
+    from zephyrus.run import find
     from zephyrus.view.terminal import print_listing, print_trajectory
 
-    opened = Run.open(run)
-    if first and task_id is None:
-        task_id = next((t.key.task for t in opened), None)
+    opened = find(run)
+    every = [*opened, *opened.errors()]
+    if first and task_id is None and every:
+        task_id, repeat = every[0].key.task, every[0].key.repeat
     if task_id is None:
         _print_summary(opened, as_json)
         if not as_json:
-            print_listing(opened, n, worst=worst)
+            print_listing(every, n, worst=worst)
         return
-    found = [t for t in opened if t.key.task == task_id]
+    found = {t.key.repeat: t for t in every if t.key.task == task_id}
     if not found:
         raise UserError(f"{run} has no rollout of {task_id!r}; list them: zephyrus env show {run}")
-    chosen = [t for t in found if t.key.repeat == repeat]
-    if not chosen:
-        known = ", ".join(str(t.key.repeat) for t in found)
+    if repeat not in found:
+        known = ", ".join(map(str, sorted(found)))
         raise UserError(f"{task_id!r} has no repeat {repeat}; it has {known}")
     if as_json:
-        click.echo(chosen[0].to_json())
+        click.echo(found[repeat].to_json())
     else:
-        print_trajectory(chosen[0])
+        print_trajectory(found[repeat])
 
 
-@group.command()
+@group.command(short_help="Score a saved run again, without the policy.")
 @RUN
-@click.option("--bank", type=click.Path(dir_okay=False, path_type=Path), help="The bank, if moved.")
+@click.option("--bank", type=FILE, help="Another bank with the same questions.")
 @OPTION
 @JSON
-def rescore(run: Path, bank: Path | None, pairs: tuple[str, ...], as_json: bool) -> None:
+def rescore(run: str, bank: Path | None, pairs: tuple[str, ...], as_json: bool) -> None:
     """Score a saved run again with today's verifiers and rewards, without the policy.
 
     With other reward options, for instance: -o turn_cost=0.05 -o free_turns=4
     """
-    from zephyrus import registry
     from zephyrus.rollouts import rescore as again
-    from zephyrus.run import Run
+    from zephyrus.run import find
 
-    opened = Run.open(run)
+    opened = find(run)
     known = dict(opened.config["env"])
     name = known.pop("name")
     options = {k: v for k, v in known.items() if k not in ("tools", "prompt_sha256")}
     if bank is not None:
         options["bank"] = bank
-    again(opened, registry.make(name, **options | _options(pairs)))
+    again(opened, _make(name, pairs, **options))
     _print_summary(opened, as_json)
+
+
+def _make(env_name: str, pairs: tuple[str, ...], **options: Any) -> Any:
+    """The environment with the options that were given (None means not given)."""
+    from zephyrus import registry
+    from zephyrus.cli.plugins import read_options
+
+    given = {key: value for key, value in options.items() if value is not None}
+    return registry.make(env_name, **given | read_options(env_name, pairs))
 
 
 def _print_summary(run: Any, as_json: bool) -> None:
@@ -269,19 +321,7 @@ def _print_summary(run: Any, as_json: bool) -> None:
     from zephyrus.summary import render
 
     if as_json:
-        click.echo(json.dumps(run.summary, indent=1, ensure_ascii=False))
+        click.echo(json.dumps({"run": str(run.path), **run.summary}, indent=1, ensure_ascii=False))
     else:
         Console().print(render(run.summary))
         click.echo(f"run: {run.path}")
-
-
-def _options(pairs: tuple[str, ...]) -> dict[str, Any]:
-    import yaml
-
-    options = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not (key and equals):
-            raise UserError(f"-o takes KEY=VALUE, not {pair!r}")
-        options[key] = yaml.safe_load(value)
-    return options

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
-import importlib.metadata
+import os
 import sys
-from collections.abc import Mapping
-from typing import NoReturn
+import unicodedata
+from typing import Any, NoReturn
 
 import click
 
 from zephyrus import __version__
 from zephyrus.errors import PolicyError, UserError, WorkError
+from zephyrus.registry import entry_points, load
 
 _GROUPS = {
     "env": "List environments, build question banks, roll policies out, read and rescore runs.",
@@ -28,31 +28,34 @@ class _LazyGroups(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_GROUPS, *_plugins()]
+        return [*_GROUPS, *entry_points("commands")]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command: click.Command
         if cmd_name in _GROUPS:
             command = importlib.import_module(f"zephyrus.cli.{cmd_name}").group
-        elif cmd_name in _plugins():
-            command = _plugins()[cmd_name].load()
+        elif cmd_name in entry_points("commands"):
+            command = load(entry_points("commands")[cmd_name])
         else:
             return None
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = list(_GROUPS.items())
-        for name, point in _plugins().items():
-            rows.append((name, point.load().get_short_help_str(80)))
+        for name, point in entry_points("commands").items():
+            try:
+                rows.append((name, load(point).get_short_help_str(80)))
+            except UserError as error:
+                rows.append((name, f"(broken: {error})"))
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
-
-@functools.cache
-def _plugins() -> Mapping[str, importlib.metadata.EntryPoint]:
-    return {
-        point.name: point for point in importlib.metadata.entry_points(group="zephyrus.commands")
-    }
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the reader (head, less) has had enough: that is no failure
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
 
 
 @click.group(
@@ -71,22 +74,35 @@ def app() -> None:
 
 def main() -> NoReturn:
     """Run the command line. Exit codes: 0 done, 1 the work failed, 2 the command was wrong."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # "°" must not break a terminal that can't show it
+            stream.reconfigure(errors="replace")
     try:
         app(standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as exit_:
         sys.exit(exit_.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except UserError as error:
-        click.echo(f"zephyrus: {error}", err=True)
+        _complain(error)
         sys.exit(2)
     except (WorkError, PolicyError) as error:
-        click.echo(f"zephyrus: {error}", err=True)
+        _complain(error)
         sys.exit(1)
     except (KeyboardInterrupt, click.Abort):
         click.echo("zephyrus: interrupted", err=True)
         sys.exit(1)
     except BrokenPipeError:
-        sys.exit(0)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)
+
+
+def _complain(error: Exception) -> None:
+    """Say what is wrong; the text may quote a server or a file, so it is stripped of controls."""
+    text = "".join(
+        c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}"
+        for c in str(error)
+    )
+    click.echo(f"zephyrus: {text}", err=True)

@@ -1,19 +1,29 @@
-"""``--tools FILE|MODULE``: registers a user's own tools."""
+"""What comes in from outside by the command line: ``--tools FILE|MODULE`` and ``-o KEY=VALUE``."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import sys
+import traceback
+import typing
+from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
 
 from zephyrus import registry
 from zephyrus.errors import UserError
 from zephyrus.tools import Tool
 
+_PLAIN = (bool, int, float, str)
+
 
 def load_tools(where: str) -> list[Tool]:
-    """Import a file or module and return the tools that it defines, in order.
+    """Import a file or module, register the tools that it defines and return them in order.
 
     Args:
         where: A path ending in ``.py``, or a dotted module name.
@@ -21,28 +31,90 @@ def load_tools(where: str) -> list[Tool]:
     Raises:
         UserError: If there is no such file or module, it fails to import, or defines no tool.
     """
-    path = Path(where)
-    try:
-        if path.suffix == ".py":
-            if not path.is_file():
-                raise UserError(f"--tools: there is no file {where}")
-            name = f"zephyrus_user_{path.stem}"
-            spec = importlib.util.spec_from_file_location(name, path)
-            if spec is None or spec.loader is None:
-                raise UserError(f"--tools: {where} is not a Python file")
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[name] = module
-            spec.loader.exec_module(module)
-        else:
-            sys.path.insert(0, str(Path.cwd()))
-            module = importlib.import_module(where)
-    except ImportError as error:
-        raise UserError(f"--tools: {where} can't be imported ({error})") from error
+    builtin = set(registry.entry_points("tools"))
+    module = _import(where)
     tools = [thing for thing in vars(module).values() if isinstance(thing, Tool)]
     if not tools:
         raise UserError(
             f"--tools: {where} defines no tool; decorate a function with @zephyrus.tool"
         )
     for tool in tools:
+        if tool.name in builtin:
+            click.echo(f"note: {where} replaces the tool {tool.name!r}", err=True)
         registry.register("tools", tool.name, tool)
     return tools
+
+
+def load_all_tools(places: Iterable[str]) -> list[Tool]:
+    """`load_tools` for each of several files or modules."""
+    return [tool for where in places for tool in load_tools(where)]
+
+
+def read_options(env_name: str, pairs: Iterable[str]) -> dict[str, Any]:
+    """Read ``KEY=VALUE`` pairs (YAML values), checked against the environment's own signature.
+
+    Raises:
+        UserError: If a pair is malformed or a value has the wrong type.
+    """
+    import yaml
+    from pydantic import TypeAdapter, ValidationError
+
+    factory = registry.get("envs", registry.env_name(env_name))
+    target = factory.__init__ if inspect.isclass(factory) else factory
+    hints = typing.get_type_hints(target)
+    options = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not (key and equals):
+            raise UserError(f"-o takes KEY=VALUE, not {pair!r}")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError:
+            value = text
+        hint = hints.get(key)
+        if hint in _PLAIN:
+            try:
+                value = TypeAdapter(hint).validate_python(value, strict=hint is not float)
+            except ValidationError:
+                raise UserError(f"-o {key} takes a {hint.__name__}, not {text!r}") from None
+        options[key] = value
+    return options
+
+
+class _MissingError(UserError):
+    """The file is not there."""
+
+
+def _import(where: str) -> ModuleType:
+    path = Path(where)
+    try:
+        if path.suffix != ".py":
+            sys.path.insert(0, str(Path.cwd()))
+            return importlib.import_module(where)
+        if not path.is_file():
+            raise _MissingError(f"--tools: there is no file {where}")
+        name = f"zephyrus_user_{path.stem}"
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise UserError("this is not a Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return module
+    except _MissingError:
+        raise
+    except UserError as error:
+        raise UserError(f"--tools: {where}: {error}") from error
+    except Exception as error:  # the user's own code may fail in any way
+        line = ""
+        if isinstance(error, SyntaxError):
+            line = f", line {error.lineno}"
+        elif frames := [
+            f
+            for f in traceback.extract_tb(error.__traceback__)
+            if Path(f.filename).resolve() == path.resolve()
+        ]:
+            line = f", line {frames[-1].lineno}"
+        raise UserError(
+            f"--tools: {where}{line} can't be imported: {type(error).__name__}: {error}"
+        ) from error

@@ -16,24 +16,27 @@ def group() -> None:
 @click.option("--json", "as_json", is_flag=True, help="The whole table.")
 def list_(as_json: bool) -> None:
     """Every named policy; also: replay:RUN and openai:MODEL@URL."""
-    from rich.console import Console
-    from rich.table import Table
-
     from zephyrus import registry
-    from zephyrus.policy.table import policy_table
+    from zephyrus.policy.table import policy_table, user_table_path
 
     entries = policy_table()
     if as_json:
         click.echo(json.dumps({k: v.model_dump() for k, v in entries.items()}, indent=1))
         return
-    table = Table("policy", "model", "base URL", "tool-call parser")
-    for name in registry.names("policies"):
-        table.add_row(name, "built in", "", "")
+    builtin = {
+        "scripted": "solves every task with the tools",
+        "random": "calls and answers at random",
+    }
+    rows = {name: builtin.get(name, "a plug-in") for name in registry.names("policies")}
     for name, entry in entries.items():
-        table.add_row(name, entry.model, entry.base_url, entry.tool_call_parser or "")
-    table.add_row("replay:RUN", "the messages of a saved run", "", "")
-    table.add_row("openai:MODEL@URL", "any OpenAI-compatible endpoint", "", "")
-    Console().print(table)
+        parser = entry.tool_call_parser or "tools in the prompt"
+        rows[name] = f"{entry.model} at {entry.base_url} ({parser})"
+    rows["replay:RUN"] = "the messages of a saved run"
+    rows["openai:MODEL@URL"] = "any OpenAI-compatible endpoint"
+    width = max(map(len, rows))
+    for name, about in rows.items():
+        click.echo(f"{name:{width}}  {about}")
+    click.echo(f"Your own table: {user_table_path()}")
 
 
 @group.command(context_settings={"ignore_unknown_options": True})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from zephyrus.cli.env import TOOLS
 from zephyrus.errors import UserError, WorkError
 
 
@@ -17,16 +18,20 @@ def group() -> None:
 
 
 @group.command("list")
-@click.option("--tools", "extra", metavar="FILE|MODULE", help="Your own tools as well.")
+@TOOLS
 @click.option("--json", "as_json", is_flag=True, help="The schemas, as a model is sent them.")
-def list_(extra: str | None, as_json: bool) -> None:
+def list_(extra: tuple[str, ...], as_json: bool) -> None:
     """Every registered tool with its arguments."""
     from zephyrus import registry
-    from zephyrus.cli.plugins import load_tools
+    from zephyrus.cli.plugins import load_all_tools
 
-    if extra:
-        load_tools(extra)
-    found = [registry.get("tools", name) for name in registry.names("tools")]
+    load_all_tools(extra)
+    found = []
+    for name in registry.names("tools"):
+        try:
+            found.append(registry.get("tools", name))
+        except UserError as error:
+            click.echo(f"zephyrus: {error}", err=True)
     if as_json:
         click.echo(json.dumps([tool.to_openai() for tool in found], indent=1, ensure_ascii=False))
         return
@@ -39,11 +44,11 @@ def list_(extra: str | None, as_json: bool) -> None:
 
 @group.command()
 @click.argument("name", metavar="TOOL")
-@click.argument("arguments", metavar="JSON", default="{}")
+@click.argument("arguments", metavar="[JSON]", default="{}")
 @click.option("--env", "env_name", default="bench", show_default=True, help="Whose world to use.")
-@click.option("--dataset", default="demo", show_default=True, help="The dataset.")
-@click.option("--forecast", default=None, help="The forecast's initial date [default: the first].")
-@click.option("--tools", "extra", metavar="FILE|MODULE", help="Your own tools as well.")
+@click.option("--dataset", help="The dataset [default: the environment's].")
+@click.option("--forecast", help="The forecast's name [default: the first].")
+@TOOLS
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where to save an image."
 )
@@ -51,9 +56,9 @@ def call(
     name: str,
     arguments: str,
     env_name: str,
-    dataset: str,
+    dataset: str | None,
     forecast: str | None,
-    extra: str | None,
+    extra: tuple[str, ...],
     output: Path | None,
 ) -> None:
     """Call TOOL as an agent would, with JSON arguments.
@@ -64,15 +69,18 @@ def call(
         --output map.png
     """
     from zephyrus import registry
-    from zephyrus.cli.plugins import load_tools
+    from zephyrus.cli.plugins import load_all_tools
     from zephyrus.task import Task
 
-    if extra:
-        load_tools(extra)
+    load_all_tools(extra)
     tool = registry.get("tools", name)
-    world = {"dataset": dataset} | ({"forecast": forecast} if forecast else {})
-    env = registry.make(env_name, dataset=dataset)
-    result = asyncio.run(tool.call(arguments, env.world(Task("call", "", None, world=world))))
+    if output is not None and not output.parent.is_dir():
+        raise UserError(f"--output: there is no folder {output.parent}")
+    given = {"dataset": dataset, "forecast": forecast}
+    scene = {key: value for key, value in given.items() if value is not None}
+    env = registry.make(env_name, **({"dataset": dataset} if dataset else {}))
+    world = env.world(Task("call", "", None, world=scene))
+    result = asyncio.run(tool.call(arguments, world))
     click.echo(result.text)
     if result.images and output is None:
         raise UserError("the tool drew an image: pass --output FILE.png to keep it")

@@ -58,7 +58,9 @@ def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides:
         _refuse(spec, options)
         return ReplayPolicy(spec.removeprefix("replay:"))
     if spec.startswith("openai:"):
-        return _endpoint(spec, _parse_endpoint(spec), options)
+        row = _parse_endpoint(spec)
+        # Not the address: it may hold a password, and a resume may use another one.
+        return _endpoint(f"openai:{row['model']}", row, options)
     return _named(spec, options)
 
 

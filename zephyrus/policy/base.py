@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from zephyrus.errors import PolicyError
@@ -59,6 +59,13 @@ class Policy(ABC):
 
         Raises:
             UserError: If it can't; one sentence that says what to do.
+        """
+
+    def check_tasks(self, env: ToolEnv, tasks: Iterable[Task]) -> None:  # noqa: B027 - as above
+        """Find out before any work starts whether the policy can act on these tasks.
+
+        Raises:
+            UserError: If it can't.
         """
 
     async def close(self) -> None:  # noqa: B027 - most policies hold nothing open

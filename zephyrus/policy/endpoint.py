@@ -17,8 +17,9 @@ from urllib.parse import urlsplit, urlunsplit
 from zephyrus.errors import PolicyError, UserError
 from zephyrus.messages import Message, Reply
 from zephyrus.policy.base import ContextLengthError, Policy, Session
+from zephyrus.policy.seeds import stable_seed
 from zephyrus.policy.table import PolicyEntry
-from zephyrus.policy.wire import read_reply, request_body, turn_seed
+from zephyrus.policy.wire import read_reply, request_body
 from zephyrus.task import Task
 
 if TYPE_CHECKING:
@@ -53,11 +54,11 @@ class EndpointPolicy(Policy):
 
         Args:
             entry: Endpoint, model, sampling.
-            name: What the user called the policy.
+            name: What the policy is called; it must hold no address, which may hold a password.
             served_by: The name under which ``zephyrus policy serve`` starts the model, if any.
         """
         self.entry = entry
-        self.name = name.replace(entry.base_url, self.address)
+        self.name = name
         self.first_wait = FIRST_WAIT
         self._served_by = served_by
         self._client: openai.AsyncOpenAI | None = None
@@ -232,7 +233,8 @@ class EndpointSession:
         seed = None
         if entry.sampling.seeded:
             turn = sum(message.role == "assistant" for message in messages)
-            seed = turn_seed(self._seed, self._task.id, self._repeat, turn)
+            # 31 bits: some servers keep it in a signed integer.
+            seed = stable_seed(self._task.id, self._seed, self._repeat, turn, bits=32) >> 1
         began = time.monotonic()
         data = await self._policy.complete(request_body(entry, messages, self._schemas, seed))
         try:

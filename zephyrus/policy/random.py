@@ -5,7 +5,6 @@ It is the floor that every other policy has to beat, and a fuzzer of the tools.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 
 from zephyrus.messages import Message, Reply, ToolCall
 from zephyrus.policy.base import Policy, Session
+from zephyrus.policy.seeds import stable_seed
 from zephyrus.task import Task
 
 if TYPE_CHECKING:
@@ -33,13 +33,8 @@ class RandomPolicy(Policy):
 
     def session(self, env: ToolEnv, task: Task, seed: int, repeat: int = 0) -> Session:
         """Start with a generator of its own; see `Policy.session`."""
-        return _RandomSession(env, task, stable_rng(seed, task.id, repeat))
-
-
-def stable_rng(seed: int, task: str, repeat: int) -> np.random.Generator:
-    """A generator that depends on these three alone, not on Python's hash seed."""
-    digest = hashlib.blake2b(f"{seed}|{repeat}|{task}".encode(), digest_size=16).digest()
-    return np.random.default_rng(int.from_bytes(digest, "big"))
+        rng = np.random.default_rng(stable_seed(task.id, seed, repeat, bits=128))
+        return _RandomSession(env, task, rng)
 
 
 class _RandomSession:

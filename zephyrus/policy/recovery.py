@@ -22,10 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from zephyrus.messages import ToolCall
-
-MALFORMED_NAME = "malformed_call"
-"""The name of a tagged call of which not even the name can be read."""
+from zephyrus.messages import MALFORMED_NAME, ToolCall
 
 _ANSWER = re.compile(r"<answer>.*?(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAGGED = re.compile(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from zephyrus.errors import PolicyError, UserError
 from zephyrus.limits import StopReason
 from zephyrus.messages import Message, Reply
 from zephyrus.policy.base import ContextLengthError, Policy, Session
+from zephyrus.run import find
 from zephyrus.task import Task
 from zephyrus.trajectory import Trajectory
 
@@ -21,29 +22,29 @@ class ReplayPolicy(Policy):
     """Repeats the assistant messages of a run folder, for instance against changed tools.
 
     Rollouts are matched by task, seed and repeat, else by task and repeat, else by task.
-    Rollouts that ended with an infrastructure error are not replayed.
+    Rollouts that ended with an infrastructure error are none of a run, and not replayed.
     """
 
     def __init__(self, run: str | Path) -> None:
         """Read a run.
 
         Args:
-            run: The run folder, or its name in ``runs/``.
+            run: The run folder, or its name in ``runs``.
 
         Raises:
-            UserError: If there is no such run.
+            UserError: If there is no such run, or it is damaged.
         """
-        folder = Path(run)
-        if not folder.is_dir() and (Path("runs") / run).is_dir():
-            folder = Path("runs") / run
         self.name = f"replay:{run}"
-        self.path = folder / "trajectories.jsonl"
-        if not self.path.is_file():
-            raise UserError(f"there is no run at {folder}: it has no trajectories.jsonl")
+        saved = find(run)
+        self.path = saved.path
         self._rollouts: dict[str, list[Trajectory]] = {}
-        for trajectory in _read(self.path):
-            if not trajectory.failed:
-                self._rollouts.setdefault(trajectory.key.task, []).append(trajectory)
+        for trajectory in saved:
+            self._rollouts.setdefault(trajectory.key.task, []).append(trajectory)
+
+    def check_tasks(self, env: ToolEnv, tasks: Iterable[Task]) -> None:
+        """Find out whether every task was rolled out; see `Policy.check_tasks`."""
+        for task in tasks:
+            self._saved(task)
 
     def session(self, env: ToolEnv, task: Task, seed: int, repeat: int = 0) -> Session:
         """Find the saved rollout; see `Policy.session`.
@@ -51,10 +52,7 @@ class ReplayPolicy(Policy):
         Raises:
             UserError: If the run has no rollout of the task.
         """
-        saved = self._rollouts.get(task.id)
-        if not saved:
-            raise UserError(f"the run {self.path.parent} has no rollout of the task {task.id!r}")
-        # Python keeps the last line of a key that was rolled out again.
+        saved = self._saved(task)
         by_repeat = {t.key.repeat: t for t in saved}
         by_key = {(t.key.seed, t.key.repeat): t for t in saved}
         found = by_key.get((seed, repeat)) or by_repeat.get(repeat) or saved[0]
@@ -64,6 +62,11 @@ class ReplayPolicy(Policy):
     def describe(self) -> dict[str, Any]:
         """See `Policy.describe`."""
         return {"name": self.name, "tasks": len(self._rollouts)}
+
+    def _saved(self, task: Task) -> list[Trajectory]:
+        if task.id not in self._rollouts:
+            raise UserError(f"the run {self.path} has no rollout of the task {task.id!r}")
+        return self._rollouts[task.id]
 
 
 class _ReplaySession:
@@ -80,18 +83,3 @@ class _ReplaySession:
                 raise ContextLengthError(problem)
             raise PolicyError(problem)
         return Reply(message, finish_reason="tool_calls" if message.tool_calls else "stop")
-
-
-def _read(path: Path) -> list[Trajectory]:
-    found: list[Trajectory] = []
-    lines = path.read_bytes().splitlines()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            found.append(Trajectory.from_json(line))
-        except ValueError as error:
-            if number == len(lines):
-                break  # the run was killed while it wrote this line
-            raise UserError(f"{path}, line {number}: not a trajectory ({error})") from error
-    return found

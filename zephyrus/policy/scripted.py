@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from zephyrus.errors import PolicyError
@@ -22,6 +22,12 @@ class ScriptedPolicy(Policy):
     def session(self, env: ToolEnv, task: Task, seed: int, repeat: int = 0) -> Session:
         """Start the task's script; see `Policy.session`."""
         return _ScriptedSession(env.script(task), task)
+
+    def check_tasks(self, env: ToolEnv, tasks: Iterable[Task]) -> None:
+        """Find out whether the environment has scripts at all; see `Policy.check_tasks`."""
+        for task in tasks:
+            env.script(task).close()
+            return
 
 
 class _ScriptedSession:

@@ -147,6 +147,8 @@ def _builtin_rows() -> dict[str, dict[str, Any]]:
 def _user_rows(path: Path) -> dict[str, dict[str, Any]]:
     try:
         rows = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} can't be read: {error}") from None
     except yaml.YAMLError as error:
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zephyrus.messages import Message, Reply, ToolCall, Usage
+from zephyrus.messages import Message, Reply, ToolCall, Usage, clean_text
 from zephyrus.policy.recovery import recover, split_reasoning
 from zephyrus.policy.table import PolicyEntry
 from zephyrus.policy.tool_prompt import to_text_messages
@@ -43,12 +42,6 @@ def request_body(
     return body | entry.sampling.extra_body
 
 
-def turn_seed(seed: int, task: str, repeat: int, turn: int) -> int:
-    """A sampling seed (31 bits) that differs between runs, tasks, repeats and turns."""
-    digest = hashlib.blake2b(f"{seed}|{repeat}|{turn}|{task}".encode(), digest_size=4).digest()
-    return int.from_bytes(digest, "big") >> 1
-
-
 def read_reply(data: Any, schemas: Sequence[Mapping[str, Any]], seconds: float) -> Reply:
     """Read a chat completion.
 
@@ -66,11 +59,12 @@ def read_reply(data: Any, schemas: Sequence[Mapping[str, Any]], seconds: float) 
         message = Message.from_openai({**raw, "role": "assistant"})
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"not a chat completion ({type(error).__name__}: {error})") from None
-    reasoning, content = split_reasoning(_clean(message.content))
+    reasoning, content = split_reasoning(clean_text(message.content))
     # vLLM calls the field "reasoning", others "reasoning_content"; Message reads either.
-    reasoning = "\n".join(part for part in (_clean(message.reasoning), reasoning) if part)
+    reasoning = "\n".join(part for part in (clean_text(message.reasoning), reasoning) if part)
     calls = tuple(
-        ToolCall(_clean(call.name), _clean(call.arguments), call.id) for call in message.tool_calls
+        ToolCall(clean_text(call.name), clean_text(call.arguments), call.id)
+        for call in message.tool_calls
     )
     recovered = 0
     if not calls:
@@ -82,7 +76,7 @@ def read_reply(data: Any, schemas: Sequence[Mapping[str, Any]], seconds: float) 
             found = recover(reasoning, schemas, tagged_only=True)
             reasoning, calls = found.text, found.calls
         recovered = len(calls)
-        calls = tuple(ToolCall(_clean(c.name), _clean(c.arguments)) for c in calls)
+        calls = tuple(ToolCall(clean_text(c.name), clean_text(c.arguments)) for c in calls)
     usage = data.get("usage") or {}
     return Reply(
         Message("assistant", content, reasoning, calls),
@@ -110,13 +104,6 @@ def _sent(message: Message, entry: PolicyEntry) -> dict[str, Any]:
             raw = call["function"]["arguments"]
             call["function"]["arguments"] = json.dumps({"malformed": raw}) if raw.strip() else "{}"
     return data
-
-
-def _clean(text: str) -> str:
-    """Replace lone surrogates, which JSON can carry but UTF-8 files can't."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def _count(usage: Any, key: str) -> int:

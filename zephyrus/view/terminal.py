@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -20,7 +21,10 @@ _STYLE = {"system": "dim", "user": "cyan", "assistant": "green", "tool": "yellow
 def plain(text: str) -> str:
     """Text without control characters, so that a trace can't drive the terminal."""
     return "".join(
-        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf") else "�" for c in text
+        c
+        if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
+        else "\N{REPLACEMENT CHARACTER}"
+        for c in text
     )
 
 
@@ -31,28 +35,29 @@ def print_listing(
     worst: bool = False,
     console: Console | None = None,
 ) -> None:
-    """One line for each of ``n`` rollouts, the worst first if asked."""
+    """One line for each of ``n`` rollouts, the worst first if asked.
+
+    In a pipe the columns are separated by tabs: task, repeat, stop, score, answer, gold.
+    """
     every = list(trajectories)
     if worst:
         every.sort(key=_score)
-    table = Table("task", "template", "turns", "calls", "stop", "answer", "gold", "score", box=None)
-    for trajectory in every[:n]:
-        table.add_row(
-            Text(trajectory.key.task),
-            Text(str(trajectory.task.get("template", ""))),
-            str(trajectory.turns),
-            str(len(trajectory.calls)),
-            str(trajectory.stop or ""),
-            Text(_short(plain(trajectory.answer or "-"))),
-            Text(_short(json.dumps(trajectory.task.get("gold"), ensure_ascii=False))),
-            "-" if trajectory.rewards is None else f"{_score(trajectory):.2f}",
-        )
     out = console or Console()
+    if not out.is_terminal:
+        for row in _rows(every[:n], None):
+            out.file.write("\t".join(row) + "\n")  # rich would turn the tabs into blanks
+        return
+    table = Table("task", "repeat", "stopped by", "score", "answer", "gold", box=None)
+    table.columns[0].no_wrap = True
+    table.columns[0].min_width = max((len(t.key.task) for t in every[:n]), default=0)
+    for column in table.columns[1:]:
+        column.no_wrap = True
+        column.overflow = "ellipsis"
+    for row in _rows(every[:n], 32):
+        table.add_row(*map(Text, row))
     out.print(table)
-    if len(every) > n:
-        out.print(f"{n} of {len(every)} rollouts; -n shows more, --task ID shows one in full")
-    else:
-        out.print("--task ID shows one rollout in full")
+    more = f"{n} of {len(every)} rollouts; -n shows more, " if len(every) > n else ""
+    out.print(f"{more}--task ID shows one in full")
 
 
 def print_trajectory(trajectory: Trajectory, console: Console | None = None) -> None:
@@ -71,16 +76,27 @@ def render_trajectory(trajectory: Trajectory) -> RenderableType:
             title = f"assistant, turn {turn}"
         elif message.role == "tool":
             title = f"tool {message.name}"
-        parts.append(
-            Panel(
-                _body(message),
-                title=Text(plain(title)),
-                title_align="left",
-                border_style=_STYLE[message.role],
-            )
-        )
+        parts.append(_panel(_body(message), title, _STYLE[message.role]))
     parts.append(_verdict(trajectory))
     return Group(*parts)
+
+
+def _rows(trajectories: Iterable[Trajectory], width: int | None) -> Iterator[list[str]]:
+    for t in trajectories:
+        scored = t.rewards is not None
+        row = [
+            t.key.task,
+            str(t.key.repeat),
+            str(t.stop or ""),
+            f"{_score(t):.2f}" if scored else "-",
+            t.answer if t.answer is not None else "-",
+            _json(t.task.get("gold")),
+        ]
+        yield [_short(plain(cell), width) for cell in row]
+
+
+def _panel(body: RenderableType, title: str, style: str = "none") -> Panel:
+    return Panel(body, title=Text(plain(title)), title_align="left", border_style=style)
 
 
 def _body(message: Message) -> Text:
@@ -98,25 +114,25 @@ def _body(message: Message) -> Text:
     return text
 
 
-def _verdict(trajectory: Trajectory) -> RenderableType:
-    table = Table(box=None, show_header=False)
+def _verdict(trajectory: Trajectory) -> Panel:
     task = trajectory.task
+    usage = trajectory.usage
+    rewards = ", ".join(f"{k} {v:.3g}" for k, v in (trajectory.rewards or {}).items())
     rows = {
         "task": f"{trajectory.key.task} ({task.get('template', '')}, {task.get('answer_type', '')})",
-        "gold": json.dumps(task.get("gold"), ensure_ascii=False),
-        "answer": plain(trajectory.answer) if trajectory.answer is not None else "none given",
-        "stopped": str(trajectory.stop or "still running"),
+        "gold": _json(task.get("gold")),
+        "answer": trajectory.answer if trajectory.answer is not None else "none given",
+        "stopped by": str(trajectory.stop or "still running"),
         "tool calls": _calls(trajectory),
-        "tokens": f"{trajectory.usage.prompt_tokens} prompt, "
-        f"{trajectory.usage.completion_tokens} completion",
-        "rewards": ", ".join(f"{k} {v:.3g}" for k, v in (trajectory.rewards or {}).items())
-        or "not scored",
+        "tokens": f"{usage.prompt_tokens} prompt, {usage.completion_tokens} completion",
+        "rewards": rewards or "not scored",
     }
     if trajectory.error:
-        rows["error"] = plain(trajectory.error)
+        rows["error"] = trajectory.error
+    table = Table(box=None, show_header=False)
     for name, value in rows.items():
-        table.add_row(Text(name, style="bold"), Text(value))
-    return Panel(table, title="verdict", title_align="left")
+        table.add_row(Text(name, style="bold"), Text(plain(value)))
+    return _panel(table, "verdict")
 
 
 def _calls(trajectory: Trajectory) -> str:
@@ -132,6 +148,17 @@ def _score(trajectory: Trajectory) -> float:
     return rewards.get("score", rewards.get("reward", 0.0))
 
 
-def _short(text: str, width: int = 40) -> str:
+def _json(value: Any) -> str:
+    """JSON with numbers to six significant digits."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k)}: {_json(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_json, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _short(text: str, width: int | None) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return text if width is None or len(text) <= width else text[: width - 1] + "…"

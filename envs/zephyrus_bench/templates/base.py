@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from zephyrus_bench.subjects import Group, Subject, groups, is_ambiguous, is_small, single_features
 from zephyrus_bench.verifiers import full_band
-from zephyrus_bench.wording import over
+from zephyrus_bench.wording import month_of, over
 from zephyrus_geodata import VARIABLES, Dataset, Feature, Forecast, UnsuitableData, Variable
 from zephyrus_geodata.zonal import Stat, zonal_table
 
@@ -56,16 +56,30 @@ class Scene:
         found = self.dataset.climate(variable.name, statistic, month, feature)
         return found * variable.scale if statistic == "std" else variable.to_display(found)
 
+    def usually(self, variable: Variable) -> bool:
+        """Whether the climatology knows the variable."""
+        usual = self.dataset.climatology
+        return usual is not None and variable.name in usual.variables
+
+    @property
+    def month(self) -> int:
+        """The month of the middle of the forecast."""
+        return month_of(self.forecast, int(self.forecast.lead_hours[-1]) // 2)
+
     def climates(
-        self, variable: Variable, statistic: str, month: int, group: Group
+        self, variable: Variable, statistic: str, month: int, group: Group, stat: Stat = "mean"
     ) -> NDArray[Any]:
-        """`climate` of each candidate: (candidate,), display units; not for "std"."""
+        """`climate` of each candidate, or another statistic over its cells.
+
+        Returns:
+            (candidate,) in display units; of "std" only the order means something.
+        """
         usual = self.dataset.climatology
         if usual is None:
             raise UnsuitableData(f"The dataset {self.dataset.name!r} has no climatology.")
         cells = usual.cells(variable.name, statistic, month)
         zones = [self.dataset.zones.zone(feature) for feature in group.features]
-        return np.asarray(variable.to_display(zonal_table(cells[:, None], zones)[:, 0]))
+        return np.asarray(variable.to_display(zonal_table(cells[:, None], zones, stat)[:, 0]))
 
     def over(self, feature: Feature) -> str:
         """Say "over Kenya", with the kind if the name is ambiguous."""
@@ -94,6 +108,7 @@ class Draft:
         margin: By how much the answer stands out, in display units; None for plain numbers.
         needed: The least margin.
         candidates: The places it could be, for the location and list types.
+        blind: What strategies score on it that never look (see `zephyrus_bench.blind`).
     """
 
     question: str
@@ -104,6 +119,7 @@ class Draft:
     margin: float | None = None
     needed: float | None = None
     candidates: tuple[str, ...] = ()
+    blind: dict[str, float] = field(default_factory=dict)
 
 
 class Template(ABC):
@@ -166,7 +182,7 @@ class GroupTemplate(Template):
     with_parent: ClassVar[bool | None] = None
 
     def subjects(self, dataset: Dataset) -> Sequence[Subject]:
-        """The sets of 4 to 60 candidates."""
+        """The sets of 7 to 60 candidates."""
         return groups(dataset, with_parent=self.with_parent)
 
     def draw(

@@ -6,19 +6,20 @@ import random
 
 from zephyrus_bench.templates.base import Draft, FeatureTemplate, Scene, call
 from zephyrus_bench.templates.feature_statistic import worth_asking
+from zephyrus_bench.verifiers import compare_numbers
 from zephyrus_bench.wording import MONTHS, capital, month_of, percentile_words, variable_words
 from zephyrus_geodata import Feature, Variable
 from zephyrus_geodata.climatology import STATISTICS
 
 _QUESTIONS = (
-    "in the climatology, what is the {statistic} of {variable} {over} in {month}?",
-    "what is the climatological {statistic} of {variable} {over} for {month}?",
-    "give the {month} climatology's {statistic} of {variable} {over}.",
-    "for {month}, look up the climatological {statistic} of {variable} {over}.",
+    "in the climatology, what is the {statistic} of the {variable} {over} in {month}?",
+    "what is the climatological {statistic} of the {variable} {over} for {month}?",
+    "give the {month} climatology's {statistic} of the {variable} {over}.",
+    "for {month}, look up the climatological {statistic} of the {variable} {over}.",
 )
 _THIS_MONTH = (
     "for the month in which the forecast starts, what is the climatological {statistic} of "
-    "{variable} {over}?"
+    "the {variable} {over}?"
 )
 
 
@@ -43,8 +44,12 @@ class ClimateValue(FeatureTemplate):
         if rng.random() < 0.2:
             month, question = month_of(scene.forecast, 0), _THIS_MONTH
         gold = scene.climate(variable, statistic, month, feature)
+        mean = scene.climate(variable, "mean", month, feature)
         if not worth_asking(variable, statistic, gold):
             return None
+        if statistic.startswith("p") and compare_numbers(mean, gold) > 0.0:
+            return None
+        spread = " (a difference)" if statistic == "std" else ""
         question = question.format(
             statistic=percentile_words(statistic, rng),
             variable=variable_words(variable),
@@ -52,7 +57,7 @@ class ClimateValue(FeatureTemplate):
             month=MONTHS[month - 1],
         )
         return Draft(
-            question=f"{capital(question)} Answer with one number in {variable.display_units}.",
+            question=f"{capital(question)} Answer with one number in {variable.display_units}{spread}.",
             gold=gold,
             calls=(
                 call(
@@ -66,4 +71,5 @@ class ClimateValue(FeatureTemplate):
             ),
             read="value",
             detail={"statistic": statistic, "month": month, "flavour": statistic},
+            blind={"mean instead": compare_numbers(mean, gold)},
         )

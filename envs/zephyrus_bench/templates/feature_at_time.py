@@ -7,22 +7,29 @@ from typing import get_args
 
 from zephyrus_bench.subjects import POINT_KINDS
 from zephyrus_bench.templates.base import Draft, FeatureTemplate, Scene, call
-from zephyrus_bench.templates.feature_statistic import worth_asking
-from zephyrus_bench.wording import capital, moment, noun, statistic_words, variable_words
+from zephyrus_bench.templates.feature_statistic import usual_value, worth_asking
+from zephyrus_bench.wording import (
+    capital,
+    extreme_word,
+    moment,
+    noun,
+    statistic_words,
+    variable_words,
+)
 from zephyrus_geodata import Feature, Variable
 from zephyrus_geodata.zonal import Stat
 
 _QUESTIONS = (
     "what is the {statistic} {variable} {over} {when}?",
     "{when}, what is the {statistic} {variable} {over}?",
-    "find the {noun} of {variable} {over} {when}.",
-    "give the {statistic} {variable} {over}, valid {when}.",
+    "find the {noun} of the {variable} {over} {when}.",
+    "give the {statistic} {variable} {over} {when}.",
 )
 _AT_A_POINT = (
     "what is the {variable} {over} {when}?",
     "{when}, what is the {variable} {over}?",
     "find the {variable} {over} {when}.",
-    "give the {variable} {over}, valid {when}.",
+    "give the {variable} {over} {when}.",
 )
 
 
@@ -47,9 +54,10 @@ class FeatureAtTime(FeatureTemplate):
         gold = float(scene.series(variable, feature, statistic)[scene.index(hour)])
         if not worth_asking(variable, statistic, gold):
             return None
+        lowest = statistic == "min"
         question = rng.choice(_AT_A_POINT if point else _QUESTIONS).format(
-            statistic=statistic_words(statistic, rng),
-            noun=noun(statistic),
+            statistic=extreme_word(statistic_words(statistic, rng), variable, lowest=lowest),
+            noun=extreme_word(noun(statistic), variable, lowest=lowest),
             variable=variable_words(variable),
             over=scene.over(feature),
             when=moment(scene.forecast, hour, rng),
@@ -69,4 +77,5 @@ class FeatureAtTime(FeatureTemplate):
             ),
             read="value",
             detail={"statistic": statistic, "hour": hour, "flavour": statistic},
+            blind=usual_value(scene, variable, feature, statistic, gold),
         )

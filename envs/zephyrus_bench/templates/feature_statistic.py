@@ -7,16 +7,18 @@ from typing import get_args
 
 import numpy as np
 
+from zephyrus_bench.blind import CLIMATE
 from zephyrus_bench.subjects import POINT_KINDS
 from zephyrus_bench.templates.base import Draft, FeatureTemplate, Scene, call
-from zephyrus_bench.wording import capital, statistic_words, variable_words
+from zephyrus_bench.verifiers import compare_numbers
+from zephyrus_bench.wording import capital, extreme_word, statistic_words, variable_words
 from zephyrus_geodata import Feature, Variable, Zone, zonal_statistic
 from zephyrus_geodata.zonal import Stat
 
 _QUESTIONS = (
     "what is the {statistic} {variable} {over} over the whole forecast?",
     "over all grid cells and lead times of the forecast, what is the {statistic} {variable} {over}?",
-    "give the {statistic} value of {variable} {over}, taken over the whole forecast period.",
+    "give the {statistic} value of the {variable} {over}, taken over the whole forecast period.",
     "for the full forecast, find the {statistic} {variable} {over}.",
     "taking all steps together, what is the {statistic} {variable} {over}?",
 )
@@ -42,7 +44,9 @@ class FeatureStatistic(FeatureTemplate):
         if not worth_asking(variable, statistic, gold):
             return None
         question = rng.choice(_QUESTIONS).format(
-            statistic=statistic_words(statistic, rng),
+            statistic=extreme_word(
+                statistic_words(statistic, rng), variable, lowest=statistic == "min"
+            ),
             variable=variable_words(variable),
             over=scene.over(feature),
         )
@@ -61,6 +65,7 @@ class FeatureStatistic(FeatureTemplate):
             ),
             read="value",
             detail={"statistic": statistic, "flavour": statistic},
+            blind=usual_value(scene, variable, feature, statistic, gold),
         )
 
 
@@ -76,6 +81,17 @@ def pooled(scene: Scene, variable: Variable, feature: Feature, statistic: Stat) 
     every = Zone(np.arange(values.size), np.repeat(zone.weights, values.shape[1]), False)
     median = zonal_statistic(values.reshape(-1, 1), every, "median")[0]
     return variable.to_display(float(median))
+
+
+def usual_value(
+    scene: Scene, variable: Variable, feature: Feature, statistic: str, gold: float
+) -> dict[str, float]:
+    """What it scores to answer with the climatology of the month, and no forecast."""
+    if not scene.usually(variable):
+        return {}
+    usual = {"min": "p5", "max": "p95", "median": "p50"}.get(statistic, "mean")
+    value = scene.climate(variable, usual, scene.month, feature)
+    return {CLIMATE: compare_numbers(value, gold)}
 
 
 def worth_asking(variable: Variable, statistic: str, gold: float) -> bool:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import random
 
+from zephyrus_bench.blind import place_guesses
 from zephyrus_bench.subjects import Group
 from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, winner
 from zephyrus_bench.wording import capital, moment, month_of, variable_words
 from zephyrus_geodata import VARIABLES, Variable
 
 _QUESTIONS = (
-    "{when}, which {singular} has a mean {variable} furthest {side} the climatological mean of the month?",
-    "which of the {plural} departs most {side} its climatological monthly mean {variable} {when}?",
+    "{when}, which {singular} has its mean {variable} furthest {side} the climatological mean of the month?",
+    "which of the {plural} departs most {side} its climatological monthly mean of the {variable} {when}?",
     "compare the {plural} with their monthly climatological mean: which is furthest {side} it in "
-    "{variable} {when}?",
-    "where is {variable} most {side} the month's climatological mean {when}: in which {singular}?",
+    "its {variable} {when}?",
+    "where is the {variable} most {side} the month's climatological mean {when}: in which {singular}?",
 )
 
 
@@ -45,7 +46,8 @@ class GreatestDeparture(GroupTemplate):
         found = winner(scene, group, now - usual, order)
         if found is None or (found.value > 0.0) != (side == "above"):
             return None
-        question = rng.choice(_QUESTIONS).format(
+        spread = scene.climates(variable, "std", month, group)
+        question = group.form(rng.choice(_QUESTIONS)).format(
             plural=group.plural,
             singular=group.singular,
             variable=variable_words(variable),
@@ -54,7 +56,7 @@ class GreatestDeparture(GroupTemplate):
         )
         return Draft(
             question=f"{capital(question)} Give the place and its departure (forecast minus "
-            f"climatological mean) in {variable.display_units}.",
+            f"climatological mean, a difference) in {variable.display_units}.",
             gold={"place": found.place, "value": found.value},
             calls=(
                 call(
@@ -73,4 +75,5 @@ class GreatestDeparture(GroupTemplate):
             margin=found.margin,
             needed=found.needed,
             candidates=tuple(group.names),
+            blind=place_guesses(scene.dataset, group, found.place, spread, "highest"),
         )

@@ -6,8 +6,9 @@ import random
 
 import numpy as np
 
+from zephyrus_bench.subjects import POINT_KINDS
 from zephyrus_bench.templates.base import Draft, FeatureTemplate, Scene, call, rounding
-from zephyrus_bench.wording import capital, variable_words
+from zephyrus_bench.wording import capital, extreme_word, for_points, variable_words
 from zephyrus_geodata import VARIABLES, Feature, Variable
 
 _QUESTIONS = (
@@ -55,16 +56,13 @@ class HoursToExtreme(FeatureTemplate):
         if margin <= needed:
             return None
         nouns, adjective = _WORDS[extreme]
-        place = scene.over(feature)
-        question = rng.choice(_QUESTIONS).format(
+        form = rng.choice(_QUESTIONS)
+        question = (for_points(form) if feature.kind in POINT_KINDS else form).format(
             variable=variable_words(variable),
-            over=place,
-            extreme=rng.choice(nouns),
-            peak=adjective,
+            over=scene.over(feature),
+            extreme=extreme_word(rng.choice(nouns), variable, lowest=extreme == "min"),
+            peak=extreme_word(adjective, variable, lowest=extreme == "min"),
         )
-        if place.startswith("at "):  # a city is a point and has no area mean
-            for word in ("area-mean ", "mean ", "average "):
-                question = question.replace(f"the {word}", "the ", 1)
         return Draft(
             question=f"{capital(question)} Answer with one number of hours.",
             gold=int(scene.forecast.lead_hours[step]),

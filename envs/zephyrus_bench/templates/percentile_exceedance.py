@@ -14,15 +14,15 @@ from zephyrus_bench.wording import capital, moment, month_of, percentile_words, 
 from zephyrus_geodata import VARIABLES, Variable
 
 _QUESTIONS = (
-    "{when}, which {plural} have a mean {variable} {side} the {percentile} of the month's climatology?",
-    "which {plural} are {side} the month's climatological {percentile} of mean {variable} {when}?",
+    "{when}, which {plural} have their mean {variable} {side} the {percentile} of the month's climatology?",
+    "which {plural} are {side} the month's climatological {percentile} of their mean {variable} {when}?",
     "list the {plural} whose mean {variable} {when} is {side} the {percentile} of the climatology.",
-    "name every {singular} with a mean {variable} {side} its monthly climatological {percentile} {when}.",
+    "name every {singular} whose mean {variable} is {side} its monthly climatological {percentile} {when}.",
 )
 _ABOVE = ("p50", "p75", "p90", "p95")
 _BELOW = ("p50", "p25", "p10", "p5")
 
-MOST_NAMED = 0.5
+MOST_NAMED = 0.2
 """The largest share of the candidates that may be the answer: naming them all must not pay."""
 
 
@@ -56,7 +56,7 @@ class PercentileExceedance(GroupTemplate):
         names = [name for name, gap in zip(group.names, excess, strict=True) if gap > 0.0]
         if margin <= needed or len(names) > MOST_NAMED * len(group.features):
             return None
-        question = rng.choice(_QUESTIONS).format(
+        question = group.form(rng.choice(_QUESTIONS)).format(
             plural=group.plural,
             singular=group.singular,
             variable=variable_words(variable),
@@ -83,6 +83,7 @@ class PercentileExceedance(GroupTemplate):
             margin=margin,
             needed=needed,
             candidates=tuple(group.names),
+            blind={"all candidates": 2.0 * len(names) / (len(names) + len(group.names))},
         )
 
 

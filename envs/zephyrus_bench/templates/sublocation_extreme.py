@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import random
 
+from zephyrus_bench.blind import place_guesses
 from zephyrus_bench.subjects import Group
 from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, winner
 from zephyrus_bench.templates.feature_statistic import worth_asking
-from zephyrus_bench.wording import capital, kind_word, noun, variable_words, with_article
+from zephyrus_bench.wording import (
+    candidate_word,
+    capital,
+    extreme_word,
+    noun,
+    variable_words,
+    with_article,
+)
 from zephyrus_geodata import Variable
+from zephyrus_geodata.zonal import Stat
 
 _QUESTIONS = (
     "within {parent}, which {kind} records the {noun} {variable} at any time of the forecast?",
-    "which {kind} in {parent} sees the {extreme} single value of {variable} in the forecast?",
+    "which {kind} in {parent} sees the {extreme} single value of the {variable} in the forecast?",
     "of the {kinds} in {parent}, which one reaches the {extreme} {variable} in any grid cell and step?",
     "where in {parent} does the forecast reach its {extreme} {variable}: which {kind}?",
     "looking at every {kind} in {parent}, which has the {extreme} recorded {variable}?",
@@ -38,20 +47,23 @@ class SublocationExtreme(GroupTemplate):
     ) -> Draft | None:
         """Draw the order and the wording."""
         order = rng.choice(("highest", "lowest"))
-        statistic = "max" if order == "highest" else "min"
-        table = scene.table(variable, group, "max" if order == "highest" else "min")
+        statistic: Stat = "max" if order == "highest" else "min"
+        table = scene.table(variable, group, statistic)
         values = table.max(axis=1) if order == "highest" else table.min(axis=1)
         found = winner(scene, group, values, order)
         if found is None or group.parent is None:
             return None
         if not worth_asking(variable, statistic, found.value):
             return None
-        question = rng.choice(_QUESTIONS).format(
+        tail, month = "p95" if order == "highest" else "p5", scene.month
+        knows = scene.usually(variable)
+        usual = scene.climates(variable, tail, month, group, statistic) if knows else None
+        question = group.form(rng.choice(_QUESTIONS)).format(
             parent=with_article(group.parent),
-            kind=kind_word(group.kind),
-            kinds=kind_word(group.kind, plural=True),
-            extreme=order,
-            noun=noun(order),
+            kind=candidate_word(group.kind).removeprefix("US "),
+            kinds=candidate_word(group.kind, plural=True).removeprefix("US "),
+            extreme=extreme_word(order, variable, lowest=order == "lowest"),
+            noun=extreme_word(noun(order), variable, lowest=order == "lowest"),
             variable=variable_words(variable),
         )
         return Draft(
@@ -73,4 +85,5 @@ class SublocationExtreme(GroupTemplate):
             margin=found.margin,
             needed=found.needed,
             candidates=tuple(group.names),
+            blind=place_guesses(scene.dataset, group, found.place, usual, order),
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 
+from zephyrus_bench.blind import place_guesses
 from zephyrus_bench.subjects import Group
 from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, winner
-from zephyrus_bench.wording import capital, noun, variable_words
+from zephyrus_bench.wording import capital, extreme_word, noun, variable_words
 from zephyrus_geodata import Variable
 
 _QUESTIONS = (
@@ -37,11 +38,13 @@ class TimeMeanExtreme(GroupTemplate):
         found = winner(scene, group, scene.table(variable, group).mean(axis=1), order)
         if found is None:
             return None
-        question = rng.choice(_QUESTIONS).format(
+        knows = scene.usually(variable)
+        usual = scene.climates(variable, "mean", scene.month, group) if knows else None
+        question = group.form(rng.choice(_QUESTIONS)).format(
             plural=group.plural,
             singular=group.singular,
-            extreme=order,
-            noun=noun(order),
+            extreme=extreme_word(order, variable, lowest=order == "lowest"),
+            noun=extreme_word(noun(order), variable, lowest=order == "lowest"),
             variable=variable_words(variable),
         )
         return Draft(
@@ -63,4 +66,5 @@ class TimeMeanExtreme(GroupTemplate):
             margin=found.margin,
             needed=found.needed,
             candidates=tuple(group.names),
+            blind=place_guesses(scene.dataset, group, found.place, usual, order),
         )
