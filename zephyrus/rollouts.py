@@ -147,7 +147,9 @@ def rollout(
 def rescore(run: Run, env: ToolEnv, tasks: Iterable[Task] | None = None) -> dict[str, Any]:
     """Compute the rewards of a run anew from its trajectories, without its policy.
 
-    The verifier and the gold answers may have changed since; the questions may not.
+    The verifier and the gold answers may have changed since; the questions may not. The run's
+    configuration takes the environment's new options on, so that what is added to the run later
+    is scored in the same way.
 
     Args:
         run: The run, not open for writing. Its trajectories are replaced all at once.
@@ -175,6 +177,9 @@ def rescore(run: Run, env: ToolEnv, tasks: Iterable[Task] | None = None) -> dict
 
     with run.lock():
         run.replace(rescored())
+        asked = {"tools", "compact", "split"}  # what the policy saw has not changed
+        options = {k: v for k, v in env.describe().items() if k not in asked}
+        run.reconfigure({"env": {**run.config["env"], **options}, "bank": _bank_facts(bank)})
         return run.write_summary()
 
 
@@ -230,7 +235,6 @@ def _config(
     env: ToolEnv, policy: Policy, bank: TaskSet, seed: int, n: int, repeats: int
 ) -> dict[str, Any]:
     prompt = json.dumps([env.system_prompt(), env.tool_schemas()])
-    tasks = "\n".join(json.dumps(task.to_dict(), ensure_ascii=False) for task in bank)
     return {
         "env": {**env.describe(), "prompt_sha256": _digest(prompt)},
         "policy": policy.describe(),
@@ -238,9 +242,14 @@ def _config(
         "n": n,
         "repeats": repeats,
         "limits": env.limits.to_dict(),
-        "bank": {"name": bank.name, "tasks": len(bank), "sha256": _digest(tasks)},
+        "bank": _bank_facts(bank),
         "versions": {"zephyrus": __version__, "python": platform.python_version()},
     }
+
+
+def _bank_facts(bank: TaskSet) -> dict[str, Any]:
+    text = "\n".join(json.dumps(task.to_dict(), ensure_ascii=False) for task in bank)
+    return {"name": bank.name, "tasks": len(bank), "sha256": _digest(text)}
 
 
 def _digest(text: str) -> str:

@@ -239,6 +239,18 @@ class Run:
                 os.close(handle)
             write_whole(self.path / TRAJECTORIES, (t.to_json() + "\n" for t in trajectories))
 
+    def reconfigure(self, changes: Mapping[str, Any]) -> None:
+        """Change keys of ``config.yaml``.
+
+        Raises:
+            RuntimeError: If the run is not locked.
+            UserError: If it can't be written.
+        """
+        if self._lock is None:
+            raise RuntimeError("the run is not open for writing")
+        self.config = {**self.config, **changes}
+        write_whole(self.path / CONFIG, to_yaml(self.config))
+
     def close(self) -> None:
         """Give up the lock."""
         with self._guard:

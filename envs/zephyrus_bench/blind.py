@@ -69,7 +69,10 @@ class Learnt:
     """What the training questions of a template teach a policy that never looks."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
-        """Fit the best constant answer of each set, and of each variable and flavour."""
+        """Fit the best constant answer of each set, and of each variable and flavour.
+
+        For what training has not asked about it is the best of all of the template.
+        """
         self._answers: dict[tuple[str, ...], str] = {}
         self._right: dict[str, set[str]] = defaultdict(set)
         pools: dict[tuple[str, ...], list[Task]] = defaultdict(list)
@@ -78,6 +81,7 @@ class Learnt:
                 pools[pool].append(task)
             if task.answer_type == "location":
                 self._right[task.provenance["key"][1]].add(task.gold["place"])
+        self._otherwise = json.dumps(best_constant(tasks).answer, ensure_ascii=False)
         for pool, members in pools.items():
             answer = best_constant(members).answer
             self._answers[pool] = json.dumps(answer, ensure_ascii=False)
@@ -85,7 +89,7 @@ class Learnt:
     def scores(self, task: Task) -> dict[str, float]:
         """What each strategy scores on a question of another split."""
         found = {
-            strategy: verify(task, self._answers.get(pool))
+            strategy: verify(task, self._answers.get(pool, self._otherwise))
             for strategy, pool in self._pools(task).items()
         }
         if task.answer_type == "location":
@@ -102,4 +106,5 @@ class Learnt:
         }
         if "candidates" in about:
             pools["learnt by set"] = (about["key"][1],)
+            pools["learnt by set and order"] = (about["key"][1], about["detail"]["flavour"])
         return pools

@@ -20,6 +20,7 @@ GUESSABLE = 0.15
 """The most that a constant answer may score on one template of one split."""
 
 _WIDTH = 22  # of an answer in the table
+_WIDE = 118  # columns that the whole table needs
 _ROUNDING = 1e-4  # of the scores that a bank keeps
 
 
@@ -163,31 +164,30 @@ class BankReport:
         from rich.table import Table
 
         table = Table(title=f"Bank of {self.dataset!r}, seed {self.seed}")
-        table.add_column("split")
+        wide = options.max_width >= _WIDE  # else the answers have no room
+        table.add_column("split", no_wrap=True)
         table.add_column("template", no_wrap=True)
-        table.add_column("n", justify="right")
-        table.add_column("best constant answer", no_wrap=True)
-        table.add_column("score", justify="right")
-        table.add_column("best blind strategy", no_wrap=True)
-        table.add_column("blind", justify="right")
-        table.add_column("climate", justify="right")
+        table.add_column("n", justify="right", no_wrap=True)
+        for name in ("best constant", "best blind"):
+            if wide:
+                table.add_column(name, no_wrap=True)
+            table.add_column("score" if wide else name, justify="right")
+        table.add_column("climate", justify="right", no_wrap=True)
         previous = None
         for row in self.rows:
             if previous not in (None, row.split):
                 table.add_section()
             previous = row.split
             counted = str(row.count) if row.count >= row.wanted else f"{row.count} of {row.wanted}"
-            table.add_row(
-                row.split,
-                row.template,
-                counted,
-                _short(row.guess.answer),
-                f"{row.guess.score:.3f}",
-                row.best_blind.answer,
-                f"{row.best_blind.score:.3f}" if row.best_blind.answer else "",
-                f"{row.blind[CLIMATE].score:.3f}" if CLIMATE in row.blind else "",
-                style="" if row.ok else "red",
-            )
+            cells = [row.split, row.template, counted]
+            blind, climate = row.best_blind, row.blind.get(CLIMATE)
+            cells += [*([_short(row.guess.answer)] if wide else []), f"{row.guess.score:.3f}"]
+            cells += [
+                *([blind.answer] if wide else []),
+                f"{blind.score:.3f}" if blind.count else "",
+            ]
+            cells.append(f"{climate.score:.3f}" if climate else "")
+            table.add_row(*cells, style="" if row.ok else "red")
         yield table
         for row in self._most_guessable():
             name, guess = row.worst_variable

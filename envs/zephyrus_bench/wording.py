@@ -87,8 +87,9 @@ def place(feature: Feature, *, ambiguous: bool = False) -> str:
 
     A city is named with its country, as the tools know it too: "Salem, India".
     """
-    name = with_article(feature.name, feature.kind)
-    if feature.kind == "city" and feature.parent and feature.parent != feature.name:
+    city = feature.kind == "city"
+    name = feature.name if city else with_article(feature.name, feature.kind)
+    if city and feature.parent not in (None, name):
         return name if "," in name else f"{name}, {feature.parent}"
     return f"{name} ({kind_word(feature.kind)})" if ambiguous else name
 

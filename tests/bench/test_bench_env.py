@@ -237,6 +237,8 @@ def test_the_shipped_bank():
     for split in ("train", "validation", "test"):
         for row in measure(env.tasks(split)):
             assert row.ok, (row.split, row.template, row.guess)
+    sets = {t.provenance["key"][1] for t in env.tasks("train")}
+    assert {"country in Africa", "country in Asia", "us_state in United States"} <= sets
     keys = [
         {tuple(t.provenance["key"]) for t in env.tasks(s)} for s in ("train", "validation", "test")
     ]

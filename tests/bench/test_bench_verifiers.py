@@ -229,8 +229,8 @@ def test_a_list_may_use_other_names():
 
 def test_the_kind_of_a_task_is_used():
     about = {"candidates": STATES, "kind": "us_state"}
-    question = Task("t", "?", gold={"place": "Texas", "value": 1.0}, provenance=about)
-    question.answer_type = "location"
+    gold = {"place": "Texas", "value": 1.0}
+    question = Task("t", "?", gold=gold, answer_type="location", provenance=about)
     assert verify(question, place("TX")) == 1.0
 
 

@@ -113,6 +113,91 @@ def test_rollout_show_rescore_replay(tmp_path):
     assert json.loads(replayed.stdout)["accuracy"] == 1.0
 
 
+def test_reward_options_are_kept_with_the_run(tmp_path):
+    def go(*arguments):
+        done = zephyrus("env", *arguments, "--json", cwd=tmp_path)
+        return done, json.loads(done.stdout)["rewards"] if done.returncode == 0 else None
+
+    dear = ("-o", "turn_cost=0.5", "-o", "free_turns=0")
+    _, rewards = go("rollout", "-n", "8", *dear, "--output", "run")
+    assert rewards["turn_penalty"] == 1.0  # two turns
+    assert rewards["reward"] == 0.0
+    _, rewards = go("rescore", "run")
+    assert rewards["reward"] == 0.0
+    _, rewards = go("rescore", "run", "-o", "turn_cost=0.25")
+    assert rewards["reward"] == 0.5
+    refused, _ = go("rollout", "-n", "16", *dear, "--output", "run")
+    assert refused.returncode == 2
+    assert "turn_cost" in refused.stderr
+    _, rewards = go(
+        "rollout", "-n", "16", "-o", "turn_cost=0.25", "-o", "free_turns=0", "--output", "run"
+    )
+    assert rewards["reward"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("turn_cost=abc", "turn_cost takes a float"),
+        ("free_turns=1.5", "free_turns takes a int"),
+        ("compact=maybe", "compact takes a bool"),
+        ("turn_cost=-1", "must not be negative"),
+        ("nonsense=1", "no option 'nonsense'"),
+        ("turn_cost", "KEY=VALUE"),
+    ],
+)
+def test_wrong_options_are_one_sentence(option, says, tmp_path):
+    done = zephyrus("env", "rollout", "-n", "1", "-o", option, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+BREAKING = '''
+from typing import Any
+
+import zephyrus
+
+@zephyrus.tool
+def dataset(
+    variable: str, feature: Any = None, kind: Any = None, parent: Any = None, statistic: Any = None,
+    time: Any = None, hour: Any = None, start: Any = None, end: Any = None, order: Any = None,
+    limit: Any = None,
+) -> str:
+    """Break."""
+    raise FileNotFoundError("the \\x1b[31mdisk is gone")
+'''
+
+
+def test_what_broke_is_shown_not_scored_and_exits_1(tmp_path):
+    (tmp_path / "breaking.py").write_text(BREAKING)
+    done = zephyrus(
+        "env", "rollout", "--tools", "breaking.py", "-n", "16", "--output", "run", cwd=tmp_path
+    )
+    assert done.returncode == 1
+    assert "replaces the tool 'dataset'" in done.stderr
+    shown = zephyrus("env", "show", "run", "-n", "16", cwd=tmp_path)
+    assert shown.returncode == 0
+    assert "disk is gone" in shown.stdout
+    assert "\x1b[31m" not in shown.stdout + done.stderr
+    summary = json.loads(zephyrus("env", "show", "run", "--json", cwd=tmp_path).stdout)
+    assert summary["infrastructure"]["errors"] > 0
+    assert summary["scored"] + summary["infrastructure"]["errors"] <= 16
+
+
+def test_a_reader_that_has_had_enough_is_no_failure(tmp_path):
+    code = (
+        "import subprocess, sys\n"
+        "p = subprocess.Popen([sys.executable, '-m', 'zephyrus', 'env', 'describe', 'bench'],"
+        " stdout=subprocess.PIPE, stderr=subprocess.PIPE)\n"
+        "p.stdout.close()\n"
+        "err = p.stderr.read().decode()\n"
+        "print(p.wait(), err)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0"
+
+
 def test_random_scores_low(tmp_path):
     done = zephyrus("env", "rollout", "--policy", "random", "-n", "64", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
