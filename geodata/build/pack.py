@@ -1,6 +1,6 @@
 """Pack the simulation into the demo dataset: forecasts and a climatology, a few megabytes each.
 
-    python geodata/build/pack.py --simulation build/nature --days 0 95 195 290 --years 5
+    python geodata/build/pack.py --simulation build/nature --days 0 95 195 290 --years 4
 
 Values are rounded to the precision below, stored as int16 and deflated: any NetCDF reader opens
 the files. Tools and gold answers read the same rounded values. Runs in Zephyrus's environment.

@@ -3,7 +3,7 @@
 Step one of the demo dataset; ``pack.py`` is step two. Both are developer tools: they run in
 their own environment (``pip install jcm==3.0.0``) and are never a dependency of Zephyrus.
 
-    python geodata/build/simulate.py nature --output build/nature --days 1885 --era5 neuralgcm-1.2.2-py3-none-any.whl
+    python geodata/build/simulate.py nature --output build/nature --days 1525 --era5 neuralgcm-1.2.2-py3-none-any.whl
     python geodata/build/simulate.py twin   --output build/nature --day 95
 
 ``nature`` is one long run whose initial state is the real ERA5 analysis of 1959-01-02 00 UTC
@@ -62,7 +62,7 @@ def main() -> None:
             default=None,
             help="the neuralgcm 1.2.2 wheel, or era5_tl31_19590102T00.nc from it (nature only)",
         )
-    sub.choices["nature"].add_argument("--days", type=int, default=1885)
+    sub.choices["nature"].add_argument("--days", type=int, default=1525)
     sub.choices["twin"].add_argument("--day", type=int, required=True, help="initial time, in days")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")

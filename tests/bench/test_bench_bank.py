@@ -10,7 +10,7 @@ from rich.console import Console
 from zephyrus.errors import UserError
 from zephyrus.task import SPLITS, Task, TaskSet
 from zephyrus_bench.bank import DEFAULT_SIZES, _Guard, build_bank, make_tasks, quotas, write_bank
-from zephyrus_bench.blind import BLIND_LIMIT, limit
+from zephyrus_bench.blind import BLIND_LIMIT, Learnt, limit
 from zephyrus_bench.env import BenchEnv
 from zephyrus_bench.guess import Guess
 from zephyrus_bench.report import GUESSABLE, BankReport, measure
@@ -249,3 +249,33 @@ def test_the_environment_builds_banks_for_the_command_line(analytic, tmp_path):
 def test_a_bank_has_a_known_ending(analytic, tmp_path):
     with pytest.raises(UserError, match="jsonl"):
         build_bank(analytic, SMALL, output=tmp_path / "bank.csv")
+
+
+def test_learning_from_training_by_hand():
+    def question(name, subject, winner, value):
+        about = {
+            "key": ["x", subject, "v", ""],
+            "variable": "v",
+            "detail": {"flavour": "highest"},
+            "candidates": ["Kenya", "Chad", "Niger", "Sudan"],
+            "kind": "country",
+        }
+        gold = {"place": winner, "value": value}
+        return Task(name, "?", gold=gold, answer_type="location", provenance=about)
+
+    learnt = Learnt(
+        [
+            question("a", "one", "Kenya", 1000.0),
+            question("b", "one", "Kenya", 2000.0),
+            question("c", "two", "Chad", 3000.0),
+        ]
+    )
+    scores = learnt.scores(question("d", "one", "Kenya", 9.0))
+    assert scores["learnt by set"] == scores["learnt by set and order"] == 1.0
+    assert scores["learnt by variable"] == 1.0
+    assert scores["not yet right"] == 0.0
+    scores = learnt.scores(question("e", "two", "Niger", 9.0))
+    assert scores["learnt by set"] == scores["learnt by variable"] == 0.0
+    assert scores["not yet right"] == pytest.approx(1 / 3)
+    # nothing was asked about this set: the best constant of all stands in
+    assert learnt.scores(question("f", "three", "Kenya", 9.0))["learnt by set"] == 1.0
