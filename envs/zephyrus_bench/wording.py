@@ -172,7 +172,7 @@ def scene(forecast: Forecast) -> str:
     gaps = {int(gap) for gap in np.diff(hours)}
     every = f" every {gaps.pop()} h" if len(gaps) == 1 else ""
     start = str(forecast.init_time.astype("datetime64[m]")).replace("T", " ")
-    origin = f" ({forecast.label})" if forecast.label else ""
+    origin = f", {forecast.label}," if forecast.label else ""
     return f"Forecast{origin} initialised {start} UTC, lead times {steps}{every}."
 
 

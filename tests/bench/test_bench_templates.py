@@ -146,7 +146,7 @@ def test_every_wording_is_whole(bank, name):
     tasks = [task for task in bank if task.template == name]
     for task in tasks:
         assert not re.search(r"[{}]|\bNone\b|  |_", task.prompt), task.prompt
-        assert task.prompt.count("Forecast (analytic test world) initialised 2001-") == 1
+        assert task.prompt.count("Forecast, analytic test world, initialised 2001-") == 1
     about = [re.sub(r"^Forecast.*?h\. ", "", task.prompt).split()[0] for task in tasks]
     assert len(set(about)) >= 3  # several phrasings
 
