@@ -8,21 +8,7 @@ import re
 import numpy as np
 
 from zephyrus_geodata import Feature, Forecast, Variable
-
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+from zephyrus_tools.text import MONTHS
 
 _KINDS = {"us_state": "US state", "nws_cwa": "NWS forecast area"}
 _CANDIDATES = {  # of a set: what the tools count among them

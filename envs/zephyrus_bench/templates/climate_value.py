@@ -7,9 +7,10 @@ import random
 from zephyrus_bench.templates.base import Draft, FeatureTemplate, Scene, call
 from zephyrus_bench.templates.feature_statistic import worth_asking
 from zephyrus_bench.verifiers import compare_numbers
-from zephyrus_bench.wording import MONTHS, capital, month_of, percentile_words, variable_words
+from zephyrus_bench.wording import capital, month_of, percentile_words, variable_words
 from zephyrus_geodata import Feature, Variable
 from zephyrus_geodata.climatology import STATISTICS
+from zephyrus_tools.text import MONTHS
 
 _QUESTIONS = (
     "in the climatology, what is the {statistic} of the {variable} {over} in {month}?",
