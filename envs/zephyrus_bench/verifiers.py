@@ -15,8 +15,6 @@ from zephyrus_bench.answers import read_hours, read_names, read_number, read_pla
 from zephyrus_bench.matching import mentions, names_place, other_names, resolve
 from zephyrus_geodata.names import lookup_key, without_qualifier
 
-ANSWER_TYPES = ("numerical", "time", "location", "anomaly")
-
 STEP_HOURS = 6.0
 """A time answer this near to the gold one, in hours, scores one half."""
 
