@@ -13,14 +13,18 @@ help:
 	@echo "make fast         the tests without the slow ones"
 	@echo "make local-model  fetch a real small language model and a server for it (160 MB)"
 	@echo "make benchmarks   the performance ratios"
+	@echo "PYTHON=python3.12 chooses the interpreter, VENV=DIR the folder; make clean after a change"
 
-$(VENV)/base.stamp: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or later is needed; for example: make demo PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/base.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable .
 	touch $@
 
-$(VENV)/dev.stamp: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(VENV)/dev.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable ".[dev]"
 	touch $@ $(VENV)/base.stamp
 
@@ -42,7 +46,8 @@ typecheck: $(VENV)/dev.stamp
 imports: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
-pytest: $(VENV)/dev.stamp local-model
+pytest: $(VENV)/dev.stamp
+	-$(BIN)/python examples/local_model/local_model.py install
 	$(BIN)/pytest
 
 fast: $(VENV)/dev.stamp

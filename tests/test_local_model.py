@@ -1,4 +1,4 @@
-"""A real small language model through a real OpenAI-compatible server on this machine."""
+"""A real small language model through a real OpenAI-compatible server."""
 
 import importlib.util
 import json

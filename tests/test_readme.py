@@ -61,6 +61,14 @@ def matches(shown, actual):
     return re.search(pattern, actual.rstrip() + "\n\n")
 
 
+def test_its_numbers_are_true():
+    from zephyrus_geodata import load_dataset
+
+    features = load_dataset("demo").features
+    assert f"{len(features):,} named features** of sixteen kinds" in README
+    assert len(features.kinds()) == 16
+
+
 def test_readme_shows_something():
     assert sum(kind == "console" for kind, _ in BLOCKS) >= 3
     assert sum(kind == "python" for kind, _ in BLOCKS) >= 1

@@ -35,6 +35,7 @@ _EXPORTS = {
     "make_policy": "zephyrus.policy",
     "rollout": "zephyrus.rollouts",
     "arollout": "zephyrus.rollouts",
+    "rescore": "zephyrus.rollouts",
 }
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from zephyrus.registry import names as names
     from zephyrus.registry import register as register
     from zephyrus.rollouts import arollout as arollout
+    from zephyrus.rollouts import rescore as rescore
     from zephyrus.rollouts import rollout as rollout
     from zephyrus.run import Run as Run
     from zephyrus.task import Task as Task

@@ -211,7 +211,7 @@ def _choose(bank: TaskSet, n: int | None) -> TaskSet:
     if n is not None and n > len(bank):
         raise UserError(
             f"the bank {bank.name!r} has {len(bank)} tasks, not {n}; "
-            "for more rollouts do each task several times with repeats"
+            "for more rollouts do each several times with --repeats (repeats=…)"
         )
     return bank.take(n or len(bank))
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 TRAJECTORIES, ERRORS, SUMMARY = "trajectories.jsonl", "errors.jsonl", "summary.json"
 
+NAMED_RUNS = 8
+"""Runs below ``runs``, the latest first, that `find` names when it finds none."""
+
 _LOCK = ".lock"
 
 
@@ -150,9 +153,15 @@ class Run:
         return self._summarise()
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per finished rollout: key, task facts, answer, rewards, counts and seconds.
+        """One row per finished rollout.
 
-        Reward components are columns of their own names.
+        Returns:
+            Columns ``task``, ``seed`` and ``repeat`` (the key); ``template``, ``answer_type``,
+            ``gold`` and ``answer``; ``stop`` (why it ended); ``turns``, ``calls``,
+            ``failed_calls``, ``recovered_calls``, ``prompt_tokens`` and ``completion_tokens``
+            (counts); ``seconds`` and ``policy_seconds`` (wall-clock); then one for each
+            component of the reward under its own name, in `zephyrus_bench` ``score``,
+            ``required_tool``, ``turn_penalty`` and ``reward``.
         """
         import pandas as pd
 
@@ -297,9 +306,18 @@ def find(path: str | Path) -> Run:
     Raises:
         UserError: If there is no such run.
     """
-    named = Path("runs") / path
-    here = (Path(path) / CONFIG).is_file() or not (named / CONFIG).is_file()
-    return Run.open(path if here else named)
+    runs = Path("runs")
+    places = (Path(path), runs / path)
+    for folder in places:
+        if (folder / CONFIG).is_file():
+            return Run.open(folder)
+    if Path(path).is_absolute() or any(folder.exists() for folder in places):
+        return Run.open(next((folder for folder in places if folder.exists()), path))
+    made = sorted(runs.glob(f"*/{CONFIG}"), key=lambda file: file.stat().st_mtime, reverse=True)
+    names = [file.parent.name for file in made]
+    rest = f" and {len(names) - NAMED_RUNS} more" if len(names) > NAMED_RUNS else ""
+    there = f"; runs/ has {', '.join(names[:NAMED_RUNS])}{rest}" if names else ""
+    raise UserError(f"there is no run {str(path)!r}, here or in runs/{there}")
 
 
 def _row(t: Trajectory) -> dict[str, Any]:

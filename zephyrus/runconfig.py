@@ -74,8 +74,8 @@ def check_same(old: Mapping[str, Any], new: Mapping[str, Any], folder: Path) -> 
                 f"{CHANGED[key]} changed since the run {folder} was made; give another output folder"
             )
         raise UserError(
-            f"the run {folder} was made with {key} = {before!r}, not {after!r}; "
-            "give another output folder, or the same settings to go on"
+            f"the run {folder} has {key} = {before!r} (made so, or rescored), and {after!r} is "
+            "asked for; give the same, or another output folder"
         )
 
 

@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import json
 import random
+import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -168,6 +169,8 @@ def build_bank(
     if source.climatology is None:
         raise UserError(f"the dataset {source.name!r} has no climatology: add one to ask about it")
     path = _checked(output)
+    if sys.stderr.isatty():
+        print("building; this takes a minute or so", file=sys.stderr)
     tasks, rejected = make_tasks(source, wanted, seed)
     report = BankReport(source.name, seed, path, list(measure(tasks, wanted)), rejected)
     report.seconds = time.monotonic() - began

@@ -102,7 +102,7 @@ class BenchEnv(ToolEnv):
         """The tasks of a split (the environment's own by default).
 
         Raises:
-            UserError: If there is no such split or no bank for the dataset.
+            UserError: If there is no such split, dataset, or bank for the dataset.
         """
         name = split or self.split
         if name not in self._splits:
@@ -182,9 +182,14 @@ class BenchEnv(ToolEnv):
         name = self.dataset.name if isinstance(self.dataset, Dataset) else str(self.dataset)
         path = BANKS / f"{name}.jsonl.gz"
         if not path.is_file():
+            try:
+                if not isinstance(self.dataset, Dataset):
+                    load_dataset(name)
+            except GeodataError as error:
+                raise UserError(str(error)) from error
             raise UserError(
                 f"no bank ships for the dataset {name!r}; make one with: zephyrus env build-bank "
-                f"--dataset {name} --output bank.jsonl, and give that as bank"
+                f"--dataset {name} --output bank.jsonl, then pass --bank bank.jsonl (bank=…)"
             )
         return path
 

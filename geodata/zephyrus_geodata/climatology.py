@@ -43,7 +43,7 @@ class Climatology:
         variables: names of the variables, in the order of ``VARIABLES``.
         grid: the grid of all variables.
         period: the time the statistics describe, in words.
-        label: short origin, such as "simulated (jcm T63)".
+        label: short origin, such as "simulated (jcm T42)".
         provenance: where the data come from and their limits.
     """
 

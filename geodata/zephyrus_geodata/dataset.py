@@ -126,7 +126,7 @@ class Dataset:
 
     @property
     def label(self) -> str:
-        """Short origin of the data, such as "simulated (jcm T63)"."""
+        """Short origin of the data, such as "simulated (jcm T42)"."""
         return self.forecast(self.forecasts[0]).label
 
     @cached_property

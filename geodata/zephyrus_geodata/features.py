@@ -235,6 +235,12 @@ class FeatureStore:
         Exact names and aliases come first, then names that begin with the text, then names that
         contain it, then misspellings.
 
+        Args:
+            text: A name or a part of one; "" finds every feature of the kind and parent.
+            kind: Only features of this kind.
+            parent: Only features of this parent, given by name.
+            limit: How many at most.
+
         Raises:
             UnknownFeature: If there is no such kind or parent.
             AmbiguousFeature: If several features with the parent's name are parents.

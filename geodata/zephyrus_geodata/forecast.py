@@ -41,7 +41,7 @@ class Forecast:
         lead_hours: (time,) lead times in hours, ascending.
         grid: the grid of all variables.
         variables: names of the variables it carries, in the order of ``VARIABLES``.
-        label: short origin, such as "simulated (jcm T63)"; shown wherever values are.
+        label: short origin, such as "simulated (jcm T42)"; shown wherever values are.
         provenance: where the data come from and their limits.
     """
 

@@ -36,6 +36,16 @@ _CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
 _SHORT = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
 _SHORT |= {"min": "minute", "h": "hour", "hr": "hour", "d": "day"}
 
+_SAME_UNITS = {
+    "K": ("kelvin", "Kelvin", "degK", "deg_K"),
+    "m s-1": ("m/s", "m s**-1", "m s^-1", "m.s-1", "meter/second", "metre/second"),
+    "Pa": ("pascal", "Pascal", "pascals"),
+    "m": ("metre", "meter", "metres", "meters"),
+    "1": ("(0 - 1)", "(0-1)", "0 - 1", "0-1", "dimensionless"),
+    "m2 s-2": ("m**2 s**-2", "m2/s2", "m^2 s^-2", "m^2/s^2", "m**2/s**2", "m2 s^-2"),
+}
+"""Other spellings, CF's and ECMWF's, of the units of ``VARIABLES``."""
+
 
 class Source(Protocol):
     """Named arrays with dimensions and attributes."""
@@ -146,6 +156,9 @@ def locate(source: Source, dims: tuple[str, ...]) -> dict[str, tuple[str, int | 
     Returns:
         For every known variable that is there: the array that holds it, and the index along its
         ``level`` dimension (None if it has none).
+
+    Raises:
+        UnsuitableData: if the ``units`` of one are not those of ``VARIABLES``.
     """
     found: dict[str, tuple[str, int | None]] = {}
     levels = source.read("level") if "level" in source.dims else np.empty(0)
@@ -157,7 +170,16 @@ def locate(source: Source, dims: tuple[str, ...]) -> dict[str, tuple[str, int | 
             (index,) = np.nonzero(levels == int(level))
             if index.size:
                 found[name] = (base, int(index[0]))
+    for name, (array, _) in found.items():
+        _check_units(source, array, VARIABLES[name].units)
     return found
+
+
+def _check_units(source: Source, array: str, needed: str) -> None:
+    """Refuse an array whose ``units`` say that it is in others; without any it is believed."""
+    units = str(source.attrs_of(array).get("units", "")).strip()
+    if units and units not in (needed, *_SAME_UNITS[needed]):
+        raise UnsuitableData(f"{source.title}: {array} is in {units!r}; {needed} is needed")
 
 
 def read_field(

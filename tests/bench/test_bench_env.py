@@ -252,3 +252,12 @@ def test_the_scripted_policy_solves_the_whole_shipped_bank():
         env = zephyrus.make("bench", split=split)
         wrong = [t.id for t in env.tasks() if solve(env, t).rewards["reward"] != 1.0]
         assert wrong == []
+
+
+def test_a_missing_bank_is_told_from_a_missing_dataset(analytic):
+    with pytest.raises(UserError, match=r"^There is no dataset 'moon'"):
+        BenchEnv(dataset="moon").tasks()
+    with pytest.raises(
+        UserError, match=r"^no bank ships .*, then pass --bank bank\.jsonl \(bank=…\)$"
+    ):
+        BenchEnv(dataset=analytic).tasks()

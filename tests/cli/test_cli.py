@@ -43,9 +43,12 @@ def test_help_imports_nothing_heavy(arguments):
         (["env", "rollout", "-n", "0"], "-n"),
         (["env", "rollout", "-n", "100000"], "repeats"),
         (["env", "rollout", "--tools", "nowhere.py"], "no file nowhere.py"),
-        (["env", "rollout", "--dataset", "moon"], "moon"),
-        (["env", "show", "nowhere"], "no run at nowhere"),
-        (["env", "rescore", "nowhere"], "no run at nowhere"),
+        (["env", "rollout", "--tools", "."], ". is a folder; give a .py file or a module"),
+        (["env", "rollout", "--dataset", "moon"], "There is no dataset 'moon'"),
+        (["env", "build-bank", "--dataset", "moon", "--output", "b.jsonl"], "no dataset 'moon'"),
+        (["env", "build-bank", "--output", "b.txt"], "a bank is a .jsonl or .jsonl.gz file"),
+        (["env", "show", "nowhere"], "no run 'nowhere', here or in runs/"),
+        (["env", "rescore", "nowhere"], "no run 'nowhere'"),
         (["tools", "call", "datset"], "dataset"),
         (["policy", "serve", "qwen"], "qwen"),
         (["nonsense"], "nonsense"),
@@ -56,6 +59,7 @@ def test_wrong_commands_exit_2_with_one_sentence(arguments, says, tmp_path):
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+    assert "building" not in done.stderr
     assert not (tmp_path / "runs").exists()
 
 
@@ -100,6 +104,24 @@ def test_rollout_show_rescore_replay(tmp_path):
     assert "<answer>" in one.stdout
     first = zephyrus("env", "show", "run", "--first", cwd=tmp_path)
     assert first.stdout == one.stdout
+    zeroth = zephyrus("env", "show", "run", "--first", "--repeat", "0", cwd=tmp_path)
+    assert zeroth.stdout == one.stdout
+    fifth = zephyrus("env", "show", "run", "--first", "--repeat", "5", cwd=tmp_path)
+    assert fifth.returncode == 2
+    assert "has no repeat 5; it has 0" in fifth.stderr
+
+    assert summary["wanted"] == 16
+    assert "unfinished" not in shown.stdout
+    (tmp_path / "cut").mkdir()
+    for name in ("config.yaml", "trajectories.jsonl"):
+        text = (tmp_path / "run" / name).read_text()
+        kept = text if name == "config.yaml" else "".join(text.splitlines(True)[:3])
+        (tmp_path / "cut" / name).write_text(kept)
+    for command in ("show", "rescore"):
+        cut = zephyrus("env", command, "cut", cwd=tmp_path)
+        assert (
+            "unfinished: 3 of 16; go on with the same rollout command and --output cut\n"
+        ) in cut.stdout
 
     rescored = zephyrus("env", "rescore", "run", "--json", cwd=tmp_path)
     assert rescored.returncode == 0, rescored.stderr
@@ -224,6 +246,10 @@ def test_tools_list_and_call(tmp_path):
     )
     assert refused.returncode == 1
     assert "Kenya" in refused.stdout
+    unquoted = zephyrus("tools", "call", "dataset", "{variable: 2m_temperature}")
+    assert unquoted.returncode == 1
+    assert "not valid JSON" in unquoted.stdout
+    assert "quote it: '{…}'" in unquoted.stderr
 
 
 def test_describe_and_data_and_build_bank(tmp_path):

@@ -178,3 +178,10 @@ def test_a_broken_file_exits_2_without_a_traceback(tmp_path):
     assert "boom.py" in done.stderr
     assert "ZeroDivisionError" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_folder_is_no_module():
+    Path("plugins_test_folder").mkdir()
+    for where in ("plugins_test_folder", "plugins_test_folder/"):
+        with pytest.raises(UserError, match=f"^--tools: {where} is a folder; give a .py file or a"):
+            load_tools(where)

@@ -96,6 +96,10 @@ def test_what_is_not_a_climatology_is_refused() -> None:
         Climatology.from_xarray(raw().isel(statistic=slice(0, 8)))
     with pytest.raises(UnsuitableData, match="no statistic coordinate"):
         Climatology.from_xarray(raw().isel(statistic=0, drop=True))
+    ds = raw()
+    ds["2m_temperature"].attrs["units"] = "degC"
+    with pytest.raises(UnsuitableData, match="2m_temperature is in 'degC'; K is needed"):
+        Climatology.from_xarray(ds)
     with pytest.raises(UnsuitableData, match="no known variable"):
         Climatology.from_xarray(raw().drop_vars(list(raw().data_vars)))
 

@@ -246,6 +246,11 @@ def test_levels_that_differ_stay_apart_in_xarray() -> None:
     assert Forecast.from_xarray(again).variables == forecast.variables
 
 
+def celsius(ds: xr.Dataset) -> xr.Dataset:
+    ds["2m_temperature"].attrs["units"] = "degC"
+    return ds
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -255,6 +260,7 @@ def test_levels_that_differ_stay_apart_in_xarray() -> None:
         (lambda ds: ds.assign_attrs(init_time="soon"), "does not say its init_time"),
         (lambda ds: ds[["something_else"]], "has no known variable"),
         (lambda ds: ds.expand_dims(member=[0, 1]), "has no known variable"),
+        (celsius, "2m_temperature is in 'degC'; K is needed"),
         (lambda ds: ds.isel(lead_time=[1, 0]), "must rise in steps of whole hours"),
         (
             lambda ds: ds.assign_coords(lead_time=("lead_time", HOURS, {"units": "metres"})),

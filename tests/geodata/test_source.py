@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from zephyrus_geodata.errors import UnsuitableData
-from zephyrus_geodata.source import NetCDFSource, XarraySource, read_hours, read_instant
+from zephyrus_geodata.source import NetCDFSource, XarraySource, locate, read_hours, read_instant
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,40 @@ def test_threads_may_read_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         for i, values in enumerate(pool.map(source.read, [f"v{i % 8}" for i in range(80)])):
             assert (values == i % 8).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "units"),
+    [
+        *(("2m_temperature", u) for u in ("K", "kelvin", "Kelvin", "", None)),
+        *(("10m_wind_speed", u) for u in ("m s-1", "m/s", "m s**-1", "m s^-1")),
+        *(("mean_sea_level_pressure", u) for u in ("Pa", "pascal")),
+        *(("total_precipitation_6hr", u) for u in ("m", "metre", "meter")),
+        *(("total_cloud_cover", u) for u in ("1", 1, "", "(0 - 1)", "0-1", "dimensionless")),
+        *(("geopotential_500", u) for u in ("m2 s-2", "m**2 s**-2", "m2/s2", "m^2 s^-2")),
+    ],
+)
+def test_units_may_be_spelt_in_several_ways(name: str, units: object) -> None:
+    attrs = {} if units is None else {"units": units}
+    ds = xr.Dataset({name: ("n", [1.0], attrs)})
+    assert locate(XarraySource(ds), ("n",)) == {name: (name, None)}
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "needed"),
+    [
+        ("2m_temperature", "degC", "K"),
+        ("10m_u_component_of_wind", "knots", "m s-1"),
+        ("mean_sea_level_pressure", "hPa", "Pa"),
+        ("total_precipitation_6hr", "mm", "m"),
+        ("total_cloud_cover", "%", "1"),
+        ("geopotential", "m", "m2 s-2"),
+    ],
+)
+def test_other_units_are_refused(name: str, units: str, needed: str, tmp_path: Path) -> None:
+    dims = ("n", "level") if name == "geopotential" else ("n",)
+    ds = xr.Dataset({name: (dims, np.ones((1,) * len(dims)), {"units": units})}, {"level": [500]})
+    ds.to_netcdf(tmp_path / "x.nc")
+    with pytest.raises(UnsuitableData) as caught:
+        locate(NetCDFSource(tmp_path / "x.nc"), ("n",))
+    assert str(caught.value) == f"x.nc: {name} is in {units!r}; {needed} is needed"

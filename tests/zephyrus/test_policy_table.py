@@ -79,7 +79,7 @@ def test_the_users_table_is_found_in_the_configuration_folder(tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("a: {modle: x}", "the policy 'a': (the key 'model' is missing|unknown key 'modle')"),
+        ("a: {modle: x}", "the policy 'a': unknown key 'modle'; did you mean model?"),
         ("a: {model: x, visoin: true}", "unknown key 'visoin'; did you mean vision?"),
         ("a: {model: x, zzz: 1}", "unknown key 'zzz'; known: model, base_url"),
         ("a: {model: x, sampling: {temprature: 1}}", "did you mean temperature?"),
@@ -169,6 +169,11 @@ def test_openai_base_url_is_the_default_address(monkeypatch):
         ("zzzzzzzz", {}, "known: .*random.*scripted.*openai:MODEL@URL"),
         ("openai:", {}, "write openai:MODEL@URL"),
         ("openai:m@localhost:8000/v1", {}, "must begin with http:// or https://"),
+        ("openai:m@localhost", {}, "must begin with http:// or https://"),
+        ("openai:m@myhost/v1", {}, "must begin with http:// or https://"),
+        ("openai:gpt@api.invalid", {}, "must begin with http:// or https://"),
+        ("openai:gpt@api.invalid@home", {}, "must begin with http:// or https://"),
+        ("openai:m@[::1]", {}, "must begin with http:// or https://"),
         ("openai:m", {"base_url": "localhost:8000"}, "'localhost:8000' is no address"),
         ("qwen3.5-4b", {"temprature": 1}, "takes no option 'temprature'; did you mean temperature"),
         ("qwen3.5-4b", {"temperature": "hot"}, "sampling.temperature: .*got 'hot'"),
@@ -229,13 +234,15 @@ def test_serving_what_cannot_be_served(write_table):
     with pytest.raises(UserError, match=r"has no 'qwen3\.5'; did you mean qwen3\.5-4b"):
         serve("qwen3.5")
     write_table("far: {model: m, base_url: 'https://api.example.com/v1'}")
+    with pytest.raises(UserError, match=r"'scripted' needs no server: .*--policy scripted"):
+        serve("scripted")
     with pytest.raises(UserError, match="which is not this machine"):
         serve("far")
 
 
 def test_serving_without_vllm_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UserError, match=r'pip install "zephyrus\[serve\]" \(Linux x86-64'):
+    with pytest.raises(UserError, match=r'pip install "\.\[serve\]" \(Linux x86-64'):
         serve("qwen3.5-4b")
 
 

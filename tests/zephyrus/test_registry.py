@@ -255,3 +255,10 @@ def test_a_broken_plugin_does_not_take_the_others_along(python):
     assert envs.returncode == 0, envs.stderr
     assert "Heads or tails." in envs.stdout
     assert "Traceback" not in listed.stderr + envs.stderr
+
+
+def test_the_package_exports_rescore():
+    import zephyrus
+    from zephyrus.rollouts import rescore
+
+    assert zephyrus.rescore is rescore

@@ -117,7 +117,7 @@ async def test_a_policy_that_never_waits_lets_the_loop_breathe(sum_env, tmp_path
 
 
 async def test_more_tasks_than_the_bank_has(sum_env, tmp_path):
-    with pytest.raises(UserError, match=r"12 tasks, not 13.*repeats"):
+    with pytest.raises(UserError, match=r"12 tasks, not 13.*--repeats \(repeats=…\)"):
         await arollout(sum_env, Driver(), n=13, output=tmp_path / "r")
     assert not (tmp_path / "r").exists()
 

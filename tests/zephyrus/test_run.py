@@ -195,8 +195,32 @@ def test_a_run_is_found_by_its_folder_or_by_its_name(run, tmp_path, monkeypatch)
     assert len(find("other")) == 1 and find("r").path.resolve() == run.path
     (tmp_path / "other").mkdir()  # a folder that is no run does not hide it
     assert len(find("other")) == 1
-    with pytest.raises(UserError, match=r"^there is no run at nowhere: it has no config"):
-        find("nowhere")
+    with pytest.raises(
+        UserError, match=r"^there is no run 'no', here or in runs/; runs/ has other$"
+    ):
+        find("no")
+    for number in range(9):
+        Run.create(tmp_path / "runs" / f"x{number}", CONFIG).close()
+    with pytest.raises(UserError, match=r"x[0-9],.* and 2 more$"):
+        find("no")
+    (tmp_path / "empty").mkdir()
+    for there in ("empty", str(tmp_path / "no")):
+        with pytest.raises(UserError, match=r"^there is no run at .*: it has no config"):
+            find(there)
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(UserError, match=r"^there is no run 'no', here or in runs/$"):
+        find("no")
+
+
+def test_a_resume_with_other_rewards_says_what_the_run_has_now(run):
+    run.reconfigure({"env": {**CONFIG["env"], "turn_cost": 0.05}})
+    run.close()
+    with pytest.raises(UserError) as caught:
+        Run.create(run.path, changed(env={**CONFIG["env"], "turn_cost": 0.02}))
+    assert str(caught.value) == (
+        f"the run {run.path} has env.turn_cost = 0.05 (made so, or rescored), and 0.02 is asked "
+        "for; give the same, or another output folder"
+    )
 
 
 @pytest.mark.parametrize(

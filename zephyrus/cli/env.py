@@ -108,7 +108,6 @@ def build_bank(
     build = getattr(registry.get("envs", env_name), "build_bank", None)
     if build is None:
         raise UserError(f"the environment {env_name!r} builds no bank")
-    click.echo("building; this takes a minute or so", err=True)
     sizes = {"train": train, "validation": validation, "test": test}
     report = build(dataset=dataset, sizes=sizes, seed=seed, output=output)
     if as_json:
@@ -242,7 +241,9 @@ def rollout(
 @RUN
 @click.option("--task", "task_id", metavar="ID", help="Show this task's rollout in full.")
 @click.option("--first", is_flag=True, help="Show the first rollout in full.")
-@click.option("--repeat", default=0, show_default=True, metavar="K", help="Which of its repeats.")
+@click.option(
+    "--repeat", type=int, metavar="K", help="Which of its repeats [default: 0; the first's own]."
+)
 @click.option("--worst", is_flag=True, help="List the worst rollouts first.")
 @click.option("-n", "n", default=12, show_default=True, type=COUNT, metavar="N", help="How many.")
 @JSON
@@ -250,7 +251,7 @@ def show(
     run: str,
     task_id: str | None,
     first: bool,
-    repeat: int,
+    repeat: int | None,
     worst: bool,
     n: int,
     as_json: bool,
@@ -265,7 +266,8 @@ def show(
     opened = find(run)
     every = [*opened, *opened.errors()]
     if first and task_id is None and every:
-        task_id, repeat = every[0].key.task, every[0].key.repeat
+        task_id = every[0].key.task
+        repeat = every[0].key.repeat if repeat is None else repeat
     if task_id is None:
         _print_summary(opened, as_json)
         if not as_json:
@@ -274,6 +276,7 @@ def show(
     found = {t.key.repeat: t for t in every if t.key.task == task_id}
     if not found:
         raise UserError(f"{run} has no rollout of {task_id!r}; list them: zephyrus env show {run}")
+    repeat = repeat or 0
     if repeat not in found:
         known = ", ".join(map(str, sorted(found)))
         raise UserError(f"{task_id!r} has no repeat {repeat}; it has {known}")
@@ -320,8 +323,16 @@ def _print_summary(run: Any, as_json: bool) -> None:
 
     from zephyrus.summary import render
 
+    summary = run.summary
+    done, wanted = summary["rollouts"], run.config.get("n", 0) * run.config.get("repeats", 1)
     if as_json:
-        click.echo(json.dumps({"run": str(run.path), **run.summary}, indent=1, ensure_ascii=False))
-    else:
-        Console().print(render(run.summary))
-        click.echo(f"run: {run.path}")
+        facts = {"run": str(run.path), "wanted": wanted, **summary}
+        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+        return
+    Console().print(render(summary))
+    click.echo(f"run: {run.path}")
+    if done < wanted:
+        click.echo(
+            f"unfinished: {done} of {wanted}; go on with the same rollout command and "
+            f"--output {run.path}"
+        )

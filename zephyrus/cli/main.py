@@ -65,7 +65,7 @@ class _LazyGroups(click.Group):
 )
 @click.version_option(__version__, prog_name="zephyrus")
 def app() -> None:
-    """Zephyrus: agents that call weather tools, scored, trained and shown.
+    """Zephyrus: agents that call weather tools, scored and shown.
 
     A policy (a language model, or a built-in one) calls tools over a forecast, gets observations
     or errors back, and answers; Zephyrus scores the answer.

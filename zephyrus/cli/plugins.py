@@ -81,18 +81,24 @@ def read_options(env_name: str, pairs: Iterable[str]) -> dict[str, Any]:
     return options
 
 
-class _MissingError(UserError):
-    """The file is not there."""
+class _NowhereError(UserError):
+    """There is nothing to import."""
 
 
 def _import(where: str) -> ModuleType:
     path = Path(where)
     try:
         if path.suffix != ".py":
+            folder = f"--tools: {where} is a folder; give a .py file or a module"
+            if path.is_dir() and not where.isidentifier():
+                raise _NowhereError(folder)
             sys.path.insert(0, str(Path.cwd()))
-            return importlib.import_module(where)
+            module = importlib.import_module(where)
+            if path.is_dir() and getattr(module, "__file__", None) is None:
+                raise _NowhereError(folder)  # any folder can be imported, and holds nothing then
+            return module
         if not path.is_file():
-            raise _MissingError(f"--tools: there is no file {where}")
+            raise _NowhereError(f"--tools: there is no file {where}")
         name = f"zephyrus_user_{path.stem}"
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
@@ -101,7 +107,7 @@ def _import(where: str) -> ModuleType:
         sys.modules[name] = module
         spec.loader.exec_module(module)
         return module
-    except _MissingError:
+    except _NowhereError:
         raise
     except UserError as error:
         raise UserError(f"--tools: {where}: {error}") from error

@@ -46,7 +46,7 @@ def list_(as_json: bool) -> None:
 def serve(name: str, flags: tuple[str, ...], dry_run: bool) -> None:
     """Serve the policy NAME with vLLM; FLAGS go to vLLM as they are.
 
-    Needs a GPU and: pip install "zephyrus[serve]"
+    Needs a GPU and: pip install ".[serve]" in a clone
     """
     from zephyrus.policy.serve import serve as run
 

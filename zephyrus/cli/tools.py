@@ -89,5 +89,7 @@ def call(
         path = output if index == 0 else output.with_stem(f"{output.stem}-{index + 1}")
         path.write_bytes(image.png)
         click.echo(f"saved {path}")
+    if result.error == "malformed_json":
+        raise WorkError("the call was refused (malformed_json); in a shell, quote it: '{…}'")
     if result.error:
         raise WorkError(f"the call was refused ({result.error})")

@@ -140,8 +140,9 @@ def _parse_endpoint(spec: str) -> dict[str, Any]:
             "write openai:MODEL@URL, for example openai:my-model@http://127.0.0.1:8000/v1"
         )
     model, url = found["model"], found["url"]
-    after = model.rpartition("@")
-    if url is None and after[0] and re.match(r"[\w.-]+:\d|localhost\b", after[2]):
+    _, _, tail = model.partition("@")
+    # Else the key and the prompts would go to OpenAI, with the address in the model's name.
+    if url is None and (tail == "localhost" or re.search("[.:/]", tail)):
         raise UserError(f"the address in {spec!r} must begin with http:// or https://")
     return {"model": model, "base_url": url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL}
 

@@ -12,6 +12,7 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from zephyrus.errors import UserError
+from zephyrus.policy import policy_names
 from zephyrus.policy.table import is_local, policy_table
 
 SERVER_MODULE = "vllm.entrypoints.openai.api_server"
@@ -38,7 +39,8 @@ def serve(name: str, extra_args: Sequence[str] = (), dry_run: bool = False) -> i
         return 0
     if importlib.util.find_spec("vllm") is None:
         raise UserError(
-            'vLLM is not installed: pip install "zephyrus[serve]" (Linux x86-64 with a GPU), or '
+            'vLLM is not installed: install the extra, pip install ".[serve]" in a clone '
+            "(Linux x86-64 with a GPU), or "
             "start any OpenAI-compatible server yourself and pass --base-url"
         )
     return _become(command)
@@ -48,9 +50,14 @@ def serve_command(name: str, extra_args: Sequence[str] = ()) -> list[str]:
     """The command that serves a named policy, this Python first.
 
     Raises:
-        UserError: If there is no such policy, or its address is not of this machine.
+        UserError: If there is no such policy, it needs no server, or its address is not of this
+            machine.
     """
     table = policy_table()
+    if name not in table and name in policy_names():
+        raise UserError(
+            f"the policy {name!r} needs no server: zephyrus env rollout --policy {name}"
+        )
     if name not in table:
         near = difflib.get_close_matches(name, table, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(table)}"

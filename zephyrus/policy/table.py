@@ -124,7 +124,8 @@ def read_entry(row: dict[str, Any], where: str) -> PolicyEntry:
 
 
 def _complaint(error: ValidationError) -> str:
-    first = error.errors()[0]
+    # Unknown keys first: a misspelt one is also missing under its right name.
+    first = min(error.errors(), key=lambda wrong: wrong["type"] != "extra_forbidden")
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         inside = Sampling if first["loc"][0] == "sampling" else PolicyEntry
