@@ -242,7 +242,7 @@ def test_serving_what_cannot_be_served(write_table):
 
 def test_serving_without_vllm_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UserError, match=r'pip install "\.\[serve\]" \(Linux x86-64'):
+    with pytest.raises(UserError, match=r'pip install "\.\[serve\]" in a clone \(Linux x86-64'):
         serve("qwen3.5-4b")
 
 
