@@ -31,7 +31,6 @@ $(VENV)/dev.stamp: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/base.stamp
 	@rm -rf runs/demo
 	$(BIN)/zephyrus env rollout --policy scripted -n 64 --output runs/demo
-	$(BIN)/zephyrus env show runs/demo -n 8
 	$(BIN)/zephyrus env show runs/demo --first
 
 test: lint typecheck imports pytest
