@@ -5,7 +5,14 @@ import pytest
 import xarray as xr
 
 from zephyrus_geodata.errors import UnsuitableData
-from zephyrus_geodata.source import NetCDFSource, XarraySource, locate, read_hours, read_instant
+from zephyrus_geodata.source import (
+    NetCDFSource,
+    XarraySource,
+    locate,
+    read_grid,
+    read_hours,
+    read_instant,
+)
 
 
 @pytest.mark.parametrize(
@@ -122,3 +129,9 @@ def test_other_units_are_refused(name: str, units: str, needed: str, tmp_path: P
     with pytest.raises(UnsuitableData) as caught:
         locate(NetCDFSource(tmp_path / "x.nc"), ("n",))
     assert str(caught.value) == f"x.nc: {name} is in {units!r}; {needed} is needed"
+
+
+def test_a_file_without_a_coordinate_is_refused_with_what_it_has() -> None:
+    ds = xr.Dataset(coords={"latitude": [0.0, 1.0], "x": [1, 2]})
+    with pytest.raises(UnsuitableData, match=r"has no longitude coordinate; it has latitude, x\.$"):
+        read_grid(XarraySource(ds))

@@ -15,6 +15,7 @@ from zephyrus.policy import make_policy
 from zephyrus.policy.random import sample
 from zephyrus.policy.scripted import new_observations
 from zephyrus.policy.seeds import stable_seed
+from zephyrus.rollouts import arollout
 from zephyrus.run import Run
 from zephyrus.tools import Tool
 from zephyrus.trajectory import Key
@@ -227,3 +228,18 @@ def test_replay_of_no_run_or_a_broken_one(tmp_path):
     (tmp_path / "trajectories.jsonl").write_text("{}\n{}\n")
     with pytest.raises(UserError, match="line 1: not a trajectory"):
         make_policy(f"replay:{tmp_path}")
+
+
+async def test_a_truncated_rollout_replayed_under_wider_limits_is_truncated_again(
+    sum_env, tmp_path
+):
+    sum_env.limits = Limits(turns=1)  # a script calls a tool first, and has no turn to answer
+    first = await arollout(sum_env, "scripted", n=3, output=tmp_path / "first", progress=False)
+    assert first.summary["stop_reasons"] == {"turns": 3}
+    sum_env.limits = Limits(turns=5)
+    again = await arollout(
+        sum_env, f"replay:{first.path}", n=3, output=tmp_path / "again", progress=False
+    )
+    assert again.summary["stop_reasons"] == {"tokens": 3}
+    assert again.summary["scored"] == 3
+    assert again.summary["infrastructure"]["errors"] == 0
