@@ -17,6 +17,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from zephyrus.trajectory import Trajectory
+from zephyrus.view.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -257,7 +258,7 @@ def _plain(text: str) -> Text:
     """Names and errors are anybody's: neither markup nor control characters get through."""
     from rich.text import Text
 
-    return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
+    return Text(plain(text))
 
 
 def _percent(value: float | None) -> str:

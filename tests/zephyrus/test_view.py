@@ -9,7 +9,8 @@ from rich.console import Console
 from zephyrus.limits import StopReason
 from zephyrus.messages import Image, Message, ToolCall, Usage
 from zephyrus.trajectory import CallRecord, Key, Trajectory
-from zephyrus.view.terminal import plain, print_listing, print_trajectory
+from zephyrus.view.plain import plain
+from zephyrus.view.terminal import print_listing, print_trajectory
 
 ESC, BEL, RLO, ZWSP = "\x1b", "\x07", "\u202e", "\u200b"
 HOSTILE = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import unicodedata
 from typing import Any, NoReturn
 
 import click
@@ -13,6 +12,7 @@ import click
 from zephyrus import __version__
 from zephyrus.errors import PolicyError, UserError, WorkError
 from zephyrus.registry import entry_points, load
+from zephyrus.view.plain import plain
 
 _GROUPS = {
     "env": "List environments, build question banks, roll policies out, read and rescore runs.",
@@ -100,9 +100,5 @@ def main() -> NoReturn:
 
 
 def _complain(error: Exception) -> None:
-    """Say what is wrong; the text may quote a server or a file, so it is stripped of controls."""
-    text = "".join(
-        c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}"
-        for c in str(error)
-    )
-    click.echo(f"zephyrus: {text}", err=True)
+    """Say what is wrong; the text may quote a server or a file."""
+    click.echo(f"zephyrus: {plain(str(error))}", err=True)

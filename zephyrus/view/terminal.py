@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,18 +13,9 @@ from rich.text import Text
 
 from zephyrus.messages import Message
 from zephyrus.trajectory import Trajectory
+from zephyrus.view.plain import plain
 
 _STYLE = {"system": "dim", "user": "cyan", "assistant": "green", "tool": "yellow"}
-
-
-def plain(text: str) -> str:
-    """Text without control characters, so that a trace can't drive the terminal."""
-    return "".join(
-        c
-        if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
-        else "\N{REPLACEMENT CHARACTER}"
-        for c in text
-    )
 
 
 def print_listing(
