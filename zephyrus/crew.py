@@ -170,7 +170,7 @@ class Crew:
             if episode is None:
                 return Trajectory(key, stop=StopReason.ERROR, error=trace(error), task=task.facts())
             if isinstance(error, ContextLengthError):
-                episode.truncate(StopReason.TOKENS)
+                await episode.truncate(StopReason.TOKENS)
             else:
                 episode.fail(str(error) if isinstance(error, PolicyError) else trace(error))
         return episode.trajectory
@@ -184,7 +184,7 @@ class Crew:
             if not clock.expired():
                 raise  # the policy's own, and so an error of its endpoint
             episode.trajectory.policy_seconds += time.monotonic() - asked
-            episode.truncate(StopReason.TIME)
+            await episode.truncate(StopReason.TIME)
             return
         if not reply.seconds:
             reply = replace(reply, seconds=time.monotonic() - asked)

@@ -17,7 +17,8 @@ import numpy as np
 from gymnasium import spaces
 
 from zephyrus.episode import Episode
-from zephyrus.errors import UserError
+from zephyrus.errors import JudgeError, UserError
+from zephyrus.judge.base import Brief
 from zephyrus.limits import Limits
 from zephyrus.messages import Message, Reply
 from zephyrus.registry import get, register_gymnasium
@@ -42,6 +43,9 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
     name: ClassVar[str] = ""
     tool_names: ClassVar[tuple[str, ...]] = ()
+    baselines: ClassVar[tuple[str, ...]] = ()
+    default_limits: ClassVar[Limits] = Limits()
+    bank_sizes: ClassVar[dict[str, int]] = {}
     answer_hint: ClassVar[str] = "Call a tool, or write the answer inside <answer>…</answer>."
 
     def __init__(
@@ -63,7 +67,7 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
             render_mode: None or "ansi" (the conversation as text).
         """
         self.split = split
-        self.limits = limits or Limits()
+        self.limits = limits or self.default_limits
         self.compact = compact
         if render_mode not in (None, "ansi"):
             raise UserError(f"render_mode is None or 'ansi', not {render_mode!r}")
@@ -110,6 +114,40 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
         """The tool calls that solve a task, for the scripted policy."""
         raise UserError(f"the environment {self.name!r} has no scripted policy")
 
+    async def ascore(self, task: Task, trajectory: Trajectory) -> dict[str, float]:
+        """`score` for an environment that asks a judge; this one doesn't wait for anything.
+
+        Raises:
+            JudgeError: If no judgement can be had: the rollout is kept, unscored.
+        """
+        return self.score(task, trajectory)
+
+    async def check(self) -> None:
+        """Find out before any work starts whether rewards can be had (a judge answers).
+
+        Raises:
+            UserError: If not; one sentence that says what to do.
+        """
+
+    async def release(self) -> None:
+        """Let go of what belongs to the running event loop; the environment may be used again."""
+
+    def baseline(self, task: Task, name: str) -> Script:
+        """One of the environment's `baselines`: a script that is not meant to solve the task."""
+        known = ", ".join(self.baselines)
+        raise UserError(
+            f"the environment {self.name!r} has no baseline {name!r}"
+            + (f"; it has {known}" if known else "")
+        )
+
+    def brief(self, task: Task, trajectory: Trajectory) -> Brief:
+        """What `zephyrus env evaluate` gives to the judges.
+
+        Raises:
+            UserError: If the environment has no texts to judge.
+        """
+        raise UserError(f"the environment {self.name!r} has no texts for a judge")
+
     def sample_answer(self, task: Task, rng: np.random.Generator) -> str:
         """A random answer of the right form, for the random policy."""
         return "<answer>0</answer>"
@@ -151,7 +189,11 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
         return self._observe(task.prompt, ""), info
 
     def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Take one assistant message; see the class."""
+        """Take one assistant message; see the class.
+
+        Raises:
+            JudgeError: If the episode has ended and no judgement of it can be had.
+        """
         if self.episode is None:
             raise UserError("call reset() before step()")
         episode = self.episode
@@ -160,6 +202,8 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
         record = episode.trajectory
         if record.failed:
             raise RuntimeError(f"the world broke: {record.error}")
+        if record.unscored is not None:  # a reward of 0 would teach the wrong thing
+            raise JudgeError(record.unscored)
         errors = [call.error for call in record.calls[calls:] if call.error]
         if observations and not record.calls[calls:]:
             errors = ["no_answer"]

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from zephyrus.errors import trace
+from zephyrus.errors import JudgeError, trace
 from zephyrus.limits import Limits, StopReason
 from zephyrus.loops import is_cancelled
 from zephyrus.messages import (
@@ -104,10 +104,10 @@ class Episode:
         if message.tool_calls:
             observations = await self._call_tools(message)
         else:
-            observations = self._read(message, reply)
+            observations = await self._read(message, reply)
         record.messages.extend(observations)
         if not self.done:
-            self._check_budgets()
+            await self._check_budgets()
         return [] if self.done else observations
 
     def fail(self, error: str) -> None:
@@ -115,17 +115,17 @@ class Episode:
         self._stop(StopReason.ERROR)
         self.trajectory.error = error
 
-    def truncate(self, reason: StopReason) -> None:
+    async def truncate(self, reason: StopReason) -> None:
         """End the episode because a budget ran out; it is scored as it stands."""
         self._stop(reason)
-        self._score()
+        await self._score()
 
-    def _read(self, message: Message, reply: Reply) -> list[Message]:
+    async def _read(self, message: Message, reply: Reply) -> list[Message]:
         answer = self.env.read_answer(message.content)
         if answer is not None:
             self.trajectory.answer = answer
             self._stop(StopReason.ANSWERED)
-            self._score()
+            await self._score()
             return []
         if reply.finish_reason == "length":
             hint = "Error: your message was cut off at its length limit before any tool call or answer. Be brief."
@@ -199,22 +199,34 @@ class Episode:
             return text
         return text[:limit] + f"\n[cut: {len(text) - limit} more characters; ask for less]"
 
-    def _check_budgets(self) -> None:
+    async def _check_budgets(self) -> None:
         record, limits = self.trajectory, self.limits
         used = record.usage.prompt_tokens + record.usage.completion_tokens
         if self.seconds_left == 0:
-            self.truncate(StopReason.TIME)
+            await self.truncate(StopReason.TIME)
         elif limits.tokens is not None and used >= limits.tokens:
-            self.truncate(StopReason.TOKENS)
+            await self.truncate(StopReason.TOKENS)
         elif record.turns >= limits.turns:
-            self.truncate(StopReason.TURNS)
+            await self.truncate(StopReason.TURNS)
 
     def _stop(self, reason: StopReason) -> None:
         self.trajectory.stop = reason
         self.trajectory.seconds = time.monotonic() - self._began
 
-    def _score(self) -> None:
+    async def _score(self) -> None:
         try:
-            self.trajectory.rewards = self.env.score(self.task, self.trajectory)
+            await score(self.env, self.task, self.trajectory)
         except Exception as error:
             self.fail(f"{type(error).__name__} while scoring: {trace(error)}")
+
+
+async def score(env: ToolEnv, task: Task, trajectory: Trajectory) -> None:
+    """Put the rewards into a trajectory that has ended, or the reason why they are missing.
+
+    A judge that can't be had leaves the rollout finished and unscored: it is kept, and
+    `zephyrus.rollouts.rescore` can score it later.
+    """
+    try:
+        trajectory.rewards, trajectory.unscored = await env.ascore(task, trajectory), None
+    except JudgeError as error:
+        trajectory.rewards, trajectory.unscored = None, str(error) or "no judgement"

@@ -2,7 +2,8 @@
 
 The agent's mistakes are observations (`zephyrus.tools.ToolError`); the user's are one sentence
 (`UserError`, exit code 2); an endpoint that fails is a `PolicyError` (the rollout is recorded
-as an infrastructure error, never as a score of 0); ours are ordinary tracebacks.
+as an infrastructure error, never as a score of 0), and a judge that fails a `JudgeError` (the
+score is missing, and can be had later); ours are ordinary tracebacks.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ class UserError(Exception):
 
 class PolicyError(Exception):
     """The policy could not be asked: a dead endpoint, an exhausted retry, a refused request."""
+
+
+class JudgeError(Exception):
+    """No judgement could be had, after all retries: the score is missing, never 0."""
 
 
 class WorkError(Exception):

@@ -40,15 +40,22 @@ class Silent:
 
 
 class Bar:
-    """A bar on standard error: rollouts done, accuracy so far, errors, tokens per second.
+    """A bar on standard error: rollouts done, accuracy (or reward) so far, errors, tokens per second.
 
     Accuracy, errors and tokens are those of this call; a resumed run's earlier rollouts are in
     the count alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, label: str = "rollouts") -> None:
+        """Prepare.
+
+        Args:
+            label: What is counted.
+        """
+        self._label = label
         self._bar: RichBar | None = None
         self._scores: list[float] = []
+        self._measure = "accuracy"
         self._errors = 0
         self._tokens = 0
         self._began = 0.0
@@ -74,7 +81,7 @@ class Bar:
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
-        self._bar.add_task("rollouts", total=total, completed=done, facts="")
+        self._bar.add_task(self._label, total=total, completed=done, facts="")
         self._bar.start()
         self._began = time.monotonic()
 
@@ -82,10 +89,13 @@ class Bar:
         """Count one more."""
         if self._bar is None:
             return
-        self._tokens += trajectory.usage.completion_tokens
+        if self._label == "rollouts":  # a rescoring costs no tokens of the policy's
+            self._tokens += trajectory.usage.completion_tokens
         self._errors += trajectory.failed
-        if trajectory.rewards and "score" in trajectory.rewards:
-            self._scores.append(trajectory.rewards["score"])
+        rewards = trajectory.rewards or {}
+        self._measure = "accuracy" if "score" in rewards else "reward"
+        if (value := rewards.get("score", rewards.get("reward"))) is not None:
+            self._scores.append(value)
         bar, task = self._bar, self._bar.task_ids[0]
         bar.update(task, advance=0 if trajectory.failed else 1, facts=self._facts())
 
@@ -97,7 +107,7 @@ class Bar:
     def _facts(self) -> str:
         facts = []
         if self._scores:
-            facts.append(f"accuracy {sum(self._scores) / len(self._scores):.3f}")
+            facts.append(f"{self._measure} {sum(self._scores) / len(self._scores):.3f}")
         if self._errors:
             facts.append(f"{self._errors} errors")
         if self._tokens:
@@ -106,10 +116,10 @@ class Bar:
         return " · ".join(facts)
 
 
-def make_progress(wanted: bool | Progress | None) -> Progress:
+def make_progress(wanted: bool | Progress | None, label: str = "rollouts") -> Progress:
     """Turn the ``progress`` argument into a callback; None means a bar if somebody watches."""
     if wanted is None:
         wanted = sys.stderr.isatty()
     if isinstance(wanted, bool):
-        return Bar() if wanted else Silent()
+        return Bar(label) if wanted else Silent()
     return wanted

@@ -6,17 +6,21 @@ to errors is told in `zephyrus.crew`.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import json
 import platform
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zephyrus import __version__
 from zephyrus.crew import Crew, resume_text
+from zephyrus.episode import score
 from zephyrus.errors import UserError, WorkError
 from zephyrus.loops import run_sync
 from zephyrus.policy.base import Policy
@@ -74,6 +78,7 @@ async def arollout(
         _check_worlds(env, chosen)
         policy.check_tasks(env, chosen)
         await policy.check()
+        await env.check()
         config = _config(env, policy, bank, seed, len(chosen), repeats)
         with Run.create(output or default_output(env, policy), config) as run:
             crew = Crew(env, policy, run, make_progress(progress))
@@ -94,6 +99,7 @@ async def arollout(
     finally:
         if made:
             await policy.close()
+        await env.release()
     return run
 
 
@@ -144,7 +150,15 @@ def rollout(
         raise WorkError(f"stopped with {resume_text(done, folder)}") from None
 
 
-def rescore(run: Run, env: ToolEnv, tasks: Iterable[Task] | None = None) -> dict[str, Any]:
+async def arescore(
+    run: Run,
+    env: ToolEnv,
+    tasks: Iterable[Task] | None = None,
+    *,
+    missing: bool = False,
+    concurrency: int = 64,
+    progress: bool | Progress | None = None,
+) -> dict[str, Any]:
     """Compute the rewards of a run anew from its trajectories, without its policy.
 
     The verifier and the gold answers may have changed since; the questions may not. The run's
@@ -155,6 +169,10 @@ def rescore(run: Run, env: ToolEnv, tasks: Iterable[Task] | None = None) -> dict
         run: The run, not open for writing. Its trajectories are replaced all at once.
         env: The environment that scores.
         tasks: The bank, if the run was made with one of its own.
+        missing: Score only what a judge could not be had for, and keep the other rewards.
+        concurrency: Rollouts that are scored at one time, where a judge is asked.
+        progress: A callback, True for a bar, False for silence; a bar if stderr is a terminal
+            by default.
 
     Returns:
         The new summary.
@@ -164,23 +182,56 @@ def rescore(run: Run, env: ToolEnv, tasks: Iterable[Task] | None = None) -> dict
     """
     bank = env.tasks(run.config["env"].get("split")) if tasks is None else TaskSet(tasks, "tasks")
 
-    def rescored() -> Iterator[Trajectory]:
-        for trajectory in run:
+    shown = make_progress(progress, "rescored")
+    await env.check()
+    with run.lock():
+        kept: dict[Key, dict[str, Any]] = {}  # not the trajectories: their pictures may be large
+
+        async def again(trajectory: Trajectory) -> None:
             task = bank[trajectory.key.task]
             if trajectory.messages[1].content != task.prompt:
                 raise UserError(
                     f"the task {task.id!r} now asks something else than it did in {run.path}"
                 )
-            trajectory.task |= task.facts()
-            trajectory.rewards = env.score(task, trajectory)
-            yield trajectory
+            if trajectory.rewards is None or not missing:
+                await score(env, task, trajectory)
+                rewards, unscored = trajectory.rewards, trajectory.unscored
+                facts = trajectory.task | task.facts()
+                kept[trajectory.key] = {"rewards": rewards, "unscored": unscored, "task": facts}
+            shown.update(trajectory)
 
-    with run.lock():
+        def rescored() -> Iterator[Trajectory]:
+            for trajectory in run:
+                yield replace(trajectory, **kept.get(trajectory.key, {}))
+
+        shown.start(len(run), 0, run.path)
+        try:
+            rollouts = iter(run)
+            while some := list(islice(rollouts, concurrency)):
+                await asyncio.gather(*map(again, some))
+        finally:
+            shown.stop()
+            await env.release()
         run.replace(rescored())
         asked = {"tools", "compact", "split"}  # what the policy saw has not changed
         options = {k: v for k, v in env.describe().items() if k not in asked}
         run.reconfigure({"env": {**run.config["env"], **options}, "bank": _bank_facts(bank)})
         return run.write_summary()
+
+
+def rescore(
+    run: Run,
+    env: ToolEnv,
+    tasks: Iterable[Task] | None = None,
+    *,
+    missing: bool = False,
+    concurrency: int = 64,
+    progress: bool | Progress | None = None,
+) -> dict[str, Any]:
+    """`arescore` for code that is not asynchronous."""
+    return run_sync(
+        arescore(run, env, tasks, missing=missing, concurrency=concurrency, progress=progress)
+    )
 
 
 def default_output(env: ToolEnv, policy: Policy) -> Path:

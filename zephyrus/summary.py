@@ -1,7 +1,8 @@
 """The summary of a run: accuracy with confidence intervals, rewards, tool-use diagnostics.
 
 Only rollouts that were scored count. One that broke (its stop reason is an infrastructure error)
-is counted apart and in no mean: a dead endpoint is not a wrong answer.
+is counted apart and in no mean: a dead endpoint is not a wrong answer. Neither is one for which
+no judgement could be had.
 
 The two tool-use diagnostics are those of Zephyrus-R1, Fig. 3, as its text suggests them:
 *failure rate* is failed executions over all executions, here tool calls with an error over all
@@ -49,6 +50,7 @@ def summarise(trajectories: Iterable[Trajectory]) -> dict[str, Any]:
     calls: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     broken: Counter[str] = Counter()
+    unscored: Counter[str] = Counter()
     total: Counter[str] = Counter()
     required: list[bool] = []
     seconds: list[float] = []
@@ -57,6 +59,8 @@ def summarise(trajectories: Iterable[Trajectory]) -> dict[str, Any]:
         if t.failed:
             broken[last_line(t.error)] += 1
             continue
+        if t.rewards is None and t.unscored:
+            unscored[last_line(t.unscored)] += 1
         stops[str(t.stop)] += 1
         total["turns"] += t.turns
         total["prompt"] += t.usage.prompt_tokens
@@ -102,6 +106,7 @@ def summarise(trajectories: Iterable[Trajectory]) -> dict[str, Any]:
         "seconds": {"mean": _mean(seconds), "policy": _ratio(policy_seconds, rollouts)},
         "stop_reasons": dict(stops.most_common()),
         "infrastructure": {"errors": broken.total(), "reasons": dict(broken.most_common(10))},
+        "unscored": {"rollouts": unscored.total(), "reasons": dict(unscored.most_common(10))},
     }
 
 
@@ -186,12 +191,16 @@ def render(summary: Mapping[str, Any], title: str = "") -> RenderableType:
     facts.add_row("tokens", f"{tokens['prompt']:,} prompt, {tokens['completion']:,} completion")
     facts.add_row("time per rollout", _duration(summary["seconds"]["mean"]))
     facts.add_row("stopped by", _plain(_counts(summary["stop_reasons"])))
+    if missing := summary["unscored"]["rollouts"]:
+        facts.add_row("unscored: no judgement to be had", f"{missing:,}", style="red")
+        for reason, count in list(summary["unscored"]["reasons"].items())[:SHOWN_REASONS]:
+            facts.add_row(_plain(f"  {_short(reason)}"), f"{count:,}", style="red")
     if broken := summary["infrastructure"]["errors"]:
         facts.add_row("infrastructure errors (not scored)", f"{broken:,}", style="red")
         reasons = list(summary["infrastructure"]["reasons"].items())
         for reason, count in reasons[:SHOWN_REASONS]:
             facts.add_row(
-                _plain(f"  {reason if len(reason) <= 50 else reason[:49] + '…'}"),
+                _plain(f"  {_short(reason)}"),
                 f"{count:,}",
                 style="red",
             )
@@ -246,6 +255,10 @@ def _accuracy(group: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def _number(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _short(reason: str) -> str:
+    return reason if len(reason) <= 50 else reason[:49] + "…"
 
 
 def _duration(seconds: float | None) -> str:

@@ -49,6 +49,7 @@ class Trajectory:
         rewards: Named components and their total "reward"; None while not scored.
         stop: Why it ended; None while it runs.
         error: What broke, when ``stop`` is an infrastructure error.
+        unscored: Why the rewards are missing, when a judge could not be had.
         usage: Tokens of all turns.
         recovered_calls: Tool calls that were read out of plain text.
         seconds: Wall-clock time, and the part of it spent in the policy.
@@ -68,6 +69,7 @@ class Trajectory:
     seconds: float = 0.0
     policy_seconds: float = 0.0
     task: dict[str, Any] = field(default_factory=dict)
+    unscored: str | None = None
 
     @property
     def failed(self) -> bool:

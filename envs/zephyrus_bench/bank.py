@@ -23,6 +23,7 @@ from typing import Any
 from zephyrus.errors import UserError
 from zephyrus.task import SPLITS, Task, TaskSet
 from zephyrus_bench.blind import Learnt, limit
+from zephyrus_bench.env import BenchEnv
 from zephyrus_bench.guess import best_constant
 from zephyrus_bench.report import GUESSABLE, BankReport, measure
 from zephyrus_bench.subjects import Group, Subject, in_turn
@@ -31,7 +32,7 @@ from zephyrus_bench.templates.base import TIMELESS, Draft, Scene, Template
 from zephyrus_bench.wording import scene as scene_line
 from zephyrus_geodata import Dataset, GeodataError, load_dataset, variable
 
-DEFAULT_SIZES: Mapping[str, int] = {"train": 1000, "validation": 125, "test": 500}
+DEFAULT_SIZES: Mapping[str, int] = BenchEnv.bank_sizes
 """Questions of each split; the validation set of the paper has 125."""
 
 SOURCE = "Zephyrus-R1 (2026), Table B.1"

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from zephyrus.env import Script, ToolEnv
+from zephyrus.env import Script
 from zephyrus.errors import UserError
 from zephyrus.limits import Limits
 from zephyrus.task import Task, TaskSet
-from zephyrus.tools import Tool, World
+from zephyrus.tools import Tool
 from zephyrus.trajectory import Trajectory
 from zephyrus_bench.answers import find_answer
 from zephyrus_bench.script import run_program
 from zephyrus_bench.verifiers import verify
-from zephyrus_geodata import Dataset, Forecast, GeodataError, load_dataset
+from zephyrus_geodata import Dataset
+from zephyrus_tools.env import ForecastEnv
 
 if TYPE_CHECKING:
     from zephyrus_bench.report import BankReport
@@ -44,7 +45,7 @@ place: <answer>{"place": "Kenya", "value": 24.3}</answer>
 list: <answer>["Kenya", "Chad"]</answer> or <answer>[]</answer>"""
 
 
-class BenchEnv(ToolEnv):
+class BenchEnv(ForecastEnv):
     """Stage 1: questions of eight templates over a dataset's forecasts (Tables B.1 and B.2).
 
     The reward is Eq. 3, reconstructed: the verifier's score if the required tool was used
@@ -52,7 +53,9 @@ class BenchEnv(ToolEnv):
     """
 
     name = "bench"
-    tool_names = ("features", "dataset", "climatology", "map")
+    bank_sizes: ClassVar[dict[str, int]] = {"train": 1000, "validation": 125, "test": 500}
+    banks = BANKS
+    how_to_build = "zephyrus env build-bank"
 
     def __init__(
         self,
@@ -85,56 +88,25 @@ class BenchEnv(ToolEnv):
         """
         if turn_cost < 0 or free_turns < 0:
             raise UserError("turn_cost and free_turns must not be negative")
-        tools = tuple(tools)
         super().__init__(
-            split=split, tools=tools, limits=limits, compact=compact, render_mode=render_mode
+            split=split,
+            dataset=dataset,
+            bank=bank,
+            tools=tools,
+            limits=limits,
+            compact=compact,
+            render_mode=render_mode,
         )
-        if compact and "map" not in {getattr(t, "name", t) for t in tools}:
-            del self.tools["map"]
-        self.dataset = dataset
-        self.bank = bank
         self.turn_cost = turn_cost
         self.free_turns = free_turns
-        self._bank: TaskSet | None = bank if isinstance(bank, TaskSet) else None
-        self._splits: dict[str, TaskSet] = {}
-
-    def tasks(self, split: str | None = None) -> TaskSet:
-        """The tasks of a split (the environment's own by default).
-
-        Raises:
-            UserError: If there is no such split, dataset, or bank for the dataset.
-        """
-        name = split or self.split
-        if name not in self._splits:
-            if self._bank is None:
-                self._bank = TaskSet.load(self._bank_file())
-            self._splits[name] = self._bank.split(name)
-        return self._splits[name]
-
-    def world(self, task: Task) -> World:
-        """The task's dataset and forecast."""
-        given = self.dataset
-        name = task.world.get("dataset")
-        try:
-            if isinstance(given, Dataset):
-                data = given
-            else:  # a bank knows its dataset by name; a folder may have been given for it
-                data = load_dataset(given if name in (None, Path(given).name) else str(name))
-            forecast = data.forecast(str(task.world.get("forecast") or data.forecasts[0]))
-            return {Dataset: data, Forecast: forecast}
-        except GeodataError as error:
-            raise UserError(f"the task {task.id} cannot be set up: {error}") from error
 
     def describe(self) -> dict[str, Any]:
         """What a run must be repeated and scored again with."""
-        data = self.dataset.name if isinstance(self.dataset, Dataset) else str(self.dataset)
-        bank: str | None = None
-        if isinstance(self.bank, TaskSet):
-            bank = "(given in Python)"
-        elif self.bank is not None:
-            bank = str(Path(self.bank).resolve())
-        rewards = {"turn_cost": self.turn_cost, "free_turns": self.free_turns}
-        return {**super().describe(), "dataset": data, "bank": bank, **rewards}
+        return {
+            **super().describe(),
+            "turn_cost": self.turn_cost,
+            "free_turns": self.free_turns,
+        }
 
     def system_prompt(self) -> str:
         """What the agent is told once; the question itself names the forecast."""
@@ -175,23 +147,6 @@ class BenchEnv(ToolEnv):
         from zephyrus_bench.bank import build_bank
 
         return build_bank(dataset, sizes, seed, output)
-
-    def _bank_file(self) -> Path:
-        if self.bank is not None and not isinstance(self.bank, TaskSet):
-            return Path(self.bank)
-        name = self.dataset.name if isinstance(self.dataset, Dataset) else str(self.dataset)
-        path = BANKS / f"{name}.jsonl.gz"
-        if not path.is_file():
-            try:
-                if not isinstance(self.dataset, Dataset):
-                    load_dataset(name)
-            except GeodataError as error:
-                raise UserError(str(error)) from error
-            raise UserError(
-                f"no bank ships for the dataset {name!r}; make one with: zephyrus env build-bank "
-                f"--dataset {name} --output bank.jsonl, then pass --bank bank.jsonl (bank=…)"
-            )
-        return path
 
 
 _RANGES = {"°C": (-40.0, 40.0), "m/s": (-20.0, 20.0), "mm": (0.0, 20.0), "%": (0.0, 100.0)}

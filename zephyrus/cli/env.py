@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,40 +83,52 @@ def describe(
 @group.command("build-bank", short_help="Make a question bank from a dataset.")
 @click.option("--env", "env_name", default="bench", show_default=True, help="Whose questions.")
 @click.option("--dataset", default="demo", show_default=True, help="What to ask about.")
-@click.option("--train", default=1000, show_default=True, metavar="N", help="Training questions.")
-@click.option("--validation", default=125, show_default=True, metavar="N", help="Held-out ones.")
-@click.option("--test", default=500, show_default=True, metavar="N", help="Test questions.")
+@click.option("--train", type=int, metavar="N", help="Training tasks [default: the builder's].")
+@click.option("--validation", type=int, metavar="N", help="Held-out ones.")
+@click.option("--test", type=int, metavar="N", help="Test tasks.")
 @click.option("--seed", default=0, show_default=True, metavar="N", help="Same seed, same bank.")
 @click.option(
     "--output", required=True, type=FILE, help="Where to write it: FILE.jsonl or FILE.jsonl.gz."
+)
+@click.option(
+    "-o", "--option", "pairs", multiple=True, metavar="KEY=VALUE", help="An option of the builder."
 )
 @JSON
 def build_bank(
     env_name: str,
     dataset: str,
-    train: int,
-    validation: int,
-    test: int,
+    train: int | None,
+    validation: int | None,
+    test: int | None,
     seed: int,
     output: Path,
+    pairs: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Make a question bank from a dataset, and measure that nothing in it can be guessed."""
+    """Make a bank of tasks from a dataset; for Bench, measure that nothing can be guessed."""
     from rich.console import Console
 
     from zephyrus import registry
+    from zephyrus.cli.plugins import read_options
 
-    build = getattr(registry.get("envs", env_name), "build_bank", None)
+    factory = registry.get("envs", registry.env_name(env_name))
+    build = getattr(factory, "build_bank", None)
     if build is None:
         raise UserError(f"the environment {env_name!r} builds no bank")
-    sizes = {"train": train, "validation": validation, "test": test}
-    report = build(dataset=dataset, sizes=sizes, seed=seed, output=output)
+    options = read_options(build, pairs)
+    if unknown := options.keys() - inspect.signature(build).parameters.keys():
+        raise UserError(f"the builder of {env_name!r} has no option {', '.join(sorted(unknown))}")
+    asked = {"train": train, "validation": validation, "test": test}
+    given = {split: size for split, size in asked.items() if size is not None}
+    sizes = {**factory.bank_sizes, **given} if given else None
+    report = build(dataset=dataset, sizes=sizes, seed=seed, output=output, **options)
     if as_json:
         click.echo(json.dumps(report.to_dict(), indent=1, ensure_ascii=False))
         return
     Console().print(report)
-    given = "" if dataset == "demo" else f" --dataset {dataset}"
-    click.echo(f"wrote {output}; use it with: zephyrus env rollout --bank {output}{given}")
+    more = "" if env_name == "bench" else f" --env {env_name}"
+    more += "" if dataset == "demo" else f" --dataset {dataset}"
+    click.echo(f"wrote {output}; use it with: zephyrus env rollout{more} --bank {output}")
 
 
 @group.command(short_help="Let a policy work on tasks, and score it.")
@@ -126,7 +139,7 @@ def build_bank(
     default="scripted",
     show_default=True,
     metavar="P",
-    help="Who acts: scripted, random, replay:RUN, openai:MODEL@URL, or a name of "
+    help="Who acts: scripted, random, replay:RUN, baseline:NAME, openai:MODEL@URL, or a name of "
     "`zephyrus policy list`.",
 )
 @DATASET
@@ -164,11 +177,9 @@ def build_bank(
 @click.option("--max-tokens", type=COUNT, metavar="N", help="Completion tokens per turn.")
 @click.option("--compact", is_flag=True, help="Short prompt and schemas, for very small models.")
 @click.option(
-    "--max-turns", default=10, show_default=True, type=COUNT, metavar="N", help="Per episode."
+    "--max-turns", type=COUNT, metavar="N", help="Per episode [default: the environment's]."
 )
-@click.option(
-    "--max-calls", default=24, show_default=True, type=COUNT, metavar="N", help="Per episode."
-)
+@click.option("--max-calls", type=COUNT, metavar="N", help="Per episode, likewise.")
 @click.option(
     "--max-seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -193,8 +204,8 @@ def rollout(
     temperature: float | None,
     max_tokens: int | None,
     compact: bool,
-    max_turns: int,
-    max_calls: int,
+    max_turns: int | None,
+    max_calls: int | None,
     max_seconds: float | None,
     pairs: tuple[str, ...],
     as_json: bool,
@@ -209,12 +220,15 @@ def rollout(
     A killed run goes on with the same command and --output. Exit code 1 if a rollout could not
     be finished (an endpoint or a tool broke): those are not scored, and tried again next time.
     """
+    from zephyrus import registry
     from zephyrus.cli.plugins import load_all_tools
-    from zephyrus.limits import Limits
     from zephyrus.policy import make_policy
     from zephyrus.rollouts import rollout as roll
 
-    limits = Limits(turns=max_turns, calls=max_calls, seconds=max_seconds)
+    asked = {"turns": max_turns, "calls": max_calls, "seconds": max_seconds}
+    given = {name: value for name, value in asked.items() if value is not None}
+    factory = registry.get("envs", registry.env_name(env_name))
+    limits = replace(factory.default_limits, **given) if given else None
     env = _make(
         env_name,
         pairs,
@@ -235,6 +249,7 @@ def rollout(
             f"{broken} rollouts broke and are not scored (zephyrus env show {run.path}); "
             f"to try them again, run the same with --output {run.path}"
         )
+    _say_unscored(run)
 
 
 @group.command(short_help="A run's scores, or one rollout in full.")
@@ -289,9 +304,12 @@ def show(
 @group.command(short_help="Score a saved run again, without the policy.")
 @RUN
 @click.option("--bank", type=FILE, help="Another bank with the same questions.")
+@click.option("--missing", is_flag=True, help="Only what a judge could not be had for.")
 @OPTION
 @JSON
-def rescore(run: str, bank: Path | None, pairs: tuple[str, ...], as_json: bool) -> None:
+def rescore(
+    run: str, bank: Path | None, missing: bool, pairs: tuple[str, ...], as_json: bool
+) -> None:
     """Score a saved run again with today's verifiers and rewards, without the policy.
 
     With other reward options, for instance: -o turn_cost=0.05 -o free_turns=4
@@ -305,8 +323,9 @@ def rescore(run: str, bank: Path | None, pairs: tuple[str, ...], as_json: bool) 
     options = {k: v for k, v in known.items() if k not in ("tools", "prompt_sha256")}
     if bank is not None:
         options["bank"] = bank
-    again(opened, _make(name, pairs, **options))
+    again(opened, _make(name, pairs, **options), missing=missing)
     _print_summary(opened, as_json)
+    _say_unscored(opened)
 
 
 def _make(env_name: str, pairs: tuple[str, ...], **options: Any) -> Any:
@@ -315,7 +334,16 @@ def _make(env_name: str, pairs: tuple[str, ...], **options: Any) -> Any:
     from zephyrus.cli.plugins import read_options
 
     given = {key: value for key, value in options.items() if value is not None}
-    return registry.make(env_name, **given | read_options(env_name, pairs))
+    factory = registry.get("envs", registry.env_name(env_name))
+    return registry.make(env_name, **given | read_options(factory, pairs))
+
+
+def _say_unscored(run: Any) -> None:
+    if unscored := run.summary["unscored"]["rollouts"]:
+        raise WorkError(
+            f"{unscored} rollouts are kept but not scored, since no judgement could be had; "
+            f"once the judge answers: zephyrus env rescore {run.path} --missing"
+        )
 
 
 def _print_summary(run: Any, as_json: bool) -> None:

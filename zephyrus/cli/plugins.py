@@ -8,7 +8,7 @@ import inspect
 import sys
 import traceback
 import typing
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,8 +50,8 @@ def load_all_tools(places: Iterable[str]) -> list[Tool]:
     return [tool for where in places for tool in load_tools(where)]
 
 
-def read_options(env_name: str, pairs: Iterable[str]) -> dict[str, Any]:
-    """Read ``KEY=VALUE`` pairs (YAML values), checked against the environment's own signature.
+def read_options(factory: Callable[..., Any], pairs: Iterable[str]) -> dict[str, Any]:
+    """Read ``KEY=VALUE`` pairs (YAML values), checked against the signature of what takes them.
 
     Raises:
         UserError: If a pair is malformed or a value has the wrong type.
@@ -59,9 +59,11 @@ def read_options(env_name: str, pairs: Iterable[str]) -> dict[str, Any]:
     import yaml
     from pydantic import TypeAdapter, ValidationError
 
-    factory = registry.get("envs", registry.env_name(env_name))
     target = factory.__init__ if inspect.isclass(factory) else factory
-    hints = typing.get_type_hints(target)
+    try:
+        hints = typing.get_type_hints(target)
+    except NameError:  # some of its types are imported for type checkers only
+        hints = {}
     options = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")

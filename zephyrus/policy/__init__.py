@@ -37,7 +37,8 @@ def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides:
     """Make a policy.
 
     Args:
-        spec: "scripted", "random", "replay:RUN", "openai:MODEL@URL" (without a URL: $OPENAI_BASE_URL
+        spec: "scripted", "random", "replay:RUN", "baseline:NAME" (of the environment),
+            "openai:MODEL@URL" (without a URL: $OPENAI_BASE_URL
             or OpenAI's own), a name of the policy table, or the name of a plug-in. A policy is
             given back as it is.
         base_url: Another address for an endpoint.
@@ -57,6 +58,11 @@ def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides:
 
         _refuse(spec, options)
         return ReplayPolicy(spec.removeprefix("replay:"))
+    if spec.startswith("baseline:"):
+        from zephyrus.policy.baseline import BaselinePolicy
+
+        _refuse(spec, options)
+        return BaselinePolicy(spec.removeprefix("baseline:"))
     if spec.startswith("openai:"):
         row = _parse_endpoint(spec)
         # Not the address: it may hold a password, and a resume may use another one.
@@ -65,7 +71,7 @@ def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides:
 
 
 def policy_names() -> list[str]:
-    """Every name that `make_policy` knows, without the "replay:" and "openai:" forms."""
+    """Every name that `make_policy` knows, without the "replay:", "baseline:" and "openai:" forms."""
     from zephyrus.policy.table import policy_table
     from zephyrus.registry import names
 
@@ -89,7 +95,9 @@ def _named(spec: str, options: dict[str, Any]) -> Policy:
         hint = (
             f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(policy_names())}"
         )
-        raise UserError(f"there is no policy {spec!r}; {hint} (or openai:MODEL@URL, replay:RUN)")
+        raise UserError(
+            f"there is no policy {spec!r}; {hint} (or openai:MODEL@URL, replay:RUN, baseline:NAME)"
+        )
     if spec in _BUILT_IN:
         _refuse(spec, options)
     try:

@@ -21,7 +21,7 @@ class ScriptedPolicy(Policy):
 
     def session(self, env: ToolEnv, task: Task, seed: int, repeat: int = 0) -> Session:
         """Start the task's script; see `Policy.session`."""
-        return _ScriptedSession(env.script(task), task)
+        return ScriptSession(env.script(task), task)
 
     def check_tasks(self, env: ToolEnv, tasks: Iterable[Task]) -> None:
         """Find out whether the environment has scripts at all; see `Policy.check_tasks`."""
@@ -30,13 +30,16 @@ class ScriptedPolicy(Policy):
             return
 
 
-class _ScriptedSession:
+class ScriptSession:
+    """Sends a script the observations and says what it yields."""
+
     def __init__(self, script: Script, task: Task) -> None:
         self._script = script
         self._task = task
         self._started = False
 
     async def act(self, messages: Sequence[Message]) -> Reply:
+        """The script's next message; see `Session.act`."""
         try:
             if self._started:
                 message = self._script.send(new_observations(messages))
