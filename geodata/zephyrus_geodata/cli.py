@@ -10,10 +10,15 @@ from typing import Any
 
 import click
 
+from zephyrus_geodata.reports.cli import reports
+
 
 @click.group()
 def data() -> None:
     """The datasets that tools and questions are made from."""
+
+
+data.add_command(reports)
 
 
 @data.command("list")

@@ -27,3 +27,7 @@ class OutsideGrid(GeodataError, LookupError):
 
 class UnsuitableData(GeodataError, ValueError):
     """A file or xarray Dataset is not laid out as a forecast or a climatology."""
+
+
+class ReportError(GeodataError, ValueError):
+    """A report was refused: it is no product, a stub, or can't be dated; the message says why."""
