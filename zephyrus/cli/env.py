@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from zephyrus.cli.evaluate import evaluate
 from zephyrus.errors import UserError, WorkError
 
 RUN = click.argument("run", metavar="RUN")
@@ -33,6 +34,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.group()
 def group() -> None:
     """Environments, question banks, rollouts and runs."""
+
+
+group.add_command(evaluate)
 
 
 @group.command("list", short_help="Every installed environment.")

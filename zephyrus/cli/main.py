@@ -18,6 +18,8 @@ _GROUPS = {
     "env": "List environments, build question banks, roll policies out, read and rescore runs.",
     "tools": "List the tools that an agent can call, and call one yourself.",
     "policy": "List the named policies, and serve one with vLLM.",
+    "judge": "List the judges, measure how far they agree with experts, and have experts label claims.",
+    "leaderboard": "Order judged runs by their average score.",
 }
 
 

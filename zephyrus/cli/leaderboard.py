@@ -1,0 +1,83 @@
+"""``zephyrus leaderboard``: judged runs in one table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from zephyrus.cli.evaluate import COUNT, FILE, JSON, NEUTRAL, split_names, wide_console
+from zephyrus.errors import UserError
+
+
+@click.command(short_help="Order judged runs by their average score.")
+@click.argument("runs", metavar="RUN…", nargs=-1, required=True)
+@click.option(
+    "--judges", metavar="A,B", help="Whose scores [default: those that have judged every run]."
+)
+@click.option(
+    "--passes", type=COUNT, metavar="N", help="Scoring passes [default: all that were made]."
+)
+@click.option("--base", metavar="RUN", help="Show relative changes against this run.")
+@NEUTRAL
+@click.option(
+    "--format",
+    "form",
+    default="table",
+    show_default=True,
+    type=click.Choice(["table", "markdown", "csv", "html"]),
+)
+@click.option("--output", type=FILE, metavar="FILE", help="Write it there [default: print it].")
+@JSON
+def group(
+    runs: tuple[str, ...],
+    judges: str | None,
+    passes: int | None,
+    base: str | None,
+    neutral: str | float,
+    form: str,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Order judged runs by the mean of their judges' rubric and F1 scores.
+
+    \b
+    zephyrus leaderboard RUN RUN RUN
+    zephyrus leaderboard RUN RUN --base RUN --format markdown --output table.md
+
+    The runs must be judged before (zephyrus env evaluate), all in the same way; only the rules
+    judge, which costs nothing, is asked here where it is wanted and missing.
+    """
+    from zephyrus.evaluation import formats
+    from zephyrus.evaluation.leaderboard import make_leaderboard
+    from zephyrus.jsonlines import write_whole
+    from zephyrus.judge.discussion import ClaimOptions
+    from zephyrus.run import find
+
+    board = make_leaderboard(
+        [find(run) for run in runs],
+        split_names(judges) if judges is not None else None,
+        passes=passes,
+        base=find(base) if base else None,
+        options=ClaimOptions(neutral=neutral),
+    )
+    if as_json:
+        text = json.dumps(board.to_dict(), indent=1, ensure_ascii=False) + "\n"
+    elif form == "table":
+        if output is not None:
+            raise UserError("a table is for the terminal; give --format markdown, csv or html too")
+        wide_console().print(formats.to_terminal(board))
+        return
+    else:
+        write = {
+            "markdown": formats.to_markdown,
+            "csv": formats.to_csv,
+            "html": formats.to_html,
+        }[form]
+        text = write(board)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+        click.echo(f"wrote {output}")
