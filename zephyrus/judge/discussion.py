@@ -19,6 +19,7 @@ its item is invalid: every value is None, to be left out of means and counted, n
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import unicodedata
@@ -220,6 +221,7 @@ _NOT_A_MINUS = re.compile(r"(?<=\w)-|-(?!\d)")
 _KEPT = frozenset("%.-")
 
 
+@functools.lru_cache(maxsize=65536)  # the reference's claims come again with every report
 def normalise(text: str) -> str:
     """A claim's text without what does not change its meaning, for finding duplicates.
 
