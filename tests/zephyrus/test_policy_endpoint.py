@@ -7,10 +7,11 @@ import time
 import pytest
 from openai_server import Fault, OpenAIServer, say
 
+from zephyrus.endpoint import LONGEST_RETRY_AFTER
 from zephyrus.errors import PolicyError, UserError
 from zephyrus.messages import Image, Message, ToolCall, Usage
 from zephyrus.policy import ContextLengthError, make_policy
-from zephyrus.policy.endpoint import LONGEST_RETRY_AFTER, EndpointPolicy
+from zephyrus.policy.endpoint import EndpointPolicy
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -29,7 +30,7 @@ def no_key(monkeypatch):
 def policy(server, **options) -> EndpointPolicy:
     made = make_policy(f"openai:tiny@{server.url}", **options)
     assert isinstance(made, EndpointPolicy)
-    made.first_wait = 0.01
+    made.endpoint.first_wait = 0.01
     return made
 
 
@@ -247,7 +248,7 @@ async def test_retries_end(server, sum_env):
 async def test_the_waits_double(server, sum_env):
     server.faults = [Fault(500) for _ in range(3)]
     made = policy(server)
-    made.first_wait = 0.1
+    made.endpoint.first_wait = 0.1
     await made.session(sum_env, sum_env.tasks()[0], 0).act(conversation())
     await made.close()
     waits = [b - a for a, b in zip(server.times, server.times[1:], strict=False)]
@@ -384,7 +385,7 @@ async def test_check_says_what_to_start(dead_url, tmp_path, monkeypatch):
 
 async def test_a_dead_endpoint_is_a_policy_error_later(dead_url, sum_env):
     made = make_policy(f"openai:m@{dead_url}", retries=1)
-    made.first_wait = 0.01
+    made.endpoint.first_wait = 0.01
     with pytest.raises(PolicyError, match=r"no answer.*after 2 attempts"):
         await made.session(sum_env, sum_env.tasks()[0], 0).act(conversation())
 

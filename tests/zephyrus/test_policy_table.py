@@ -19,7 +19,7 @@ from zephyrus.messages import Image, Message, ToolCall
 from zephyrus.policy import Policy, make_policy, policy_names
 from zephyrus.policy.endpoint import EndpointPolicy
 from zephyrus.policy.serve import serve, serve_command
-from zephyrus.policy.table import PolicyEntry, policy_table, read_entry, user_table_path
+from zephyrus.policy.table import TABLE, PolicyEntry, policy_table, user_table_path
 from zephyrus.policy.tool_prompt import describe_tools, to_text_messages
 from zephyrus.registry import register
 from zephyrus.tools import Tool
@@ -407,4 +407,4 @@ def test_a_conversation_without_a_system_prompt_gets_one(sum_env):
 
 def test_read_entry_names_where():
     with pytest.raises(UserError, match=r"^here: the key 'model' is missing$"):
-        read_entry({}, "here")
+        TABLE.read_entry({}, "here")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import re
 from typing import TYPE_CHECKING, Any
 
 from zephyrus.errors import UserError
@@ -16,14 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ContextLengthError", "Policy", "Session", "make_policy", "policy_names"]
 
-OPENAI_URL = "https://api.openai.com/v1"
-
 _BASE = ("ContextLengthError", "Policy", "Session")
 _BUILT_IN = {
     "scripted": ("zephyrus.policy.scripted", "ScriptedPolicy"),
     "random": ("zephyrus.policy.random", "RandomPolicy"),
 }
-_ENDPOINT = re.compile(r"openai:(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
 
 
 def __getattr__(name: str) -> Any:
@@ -43,7 +39,7 @@ def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides:
             given back as it is.
         base_url: Another address for an endpoint.
         **overrides: For an endpoint, keys of `zephyrus.policy.table.PolicyEntry` or
-            `zephyrus.policy.table.Sampling`; for a plug-in, its arguments. None is no override.
+            `zephyrus.modeltable.Sampling`; for a plug-in, its arguments. None is no override.
 
     Raises:
         UserError: If there is no such policy, or it takes no such option.
@@ -64,7 +60,9 @@ def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides:
         _refuse(spec, options)
         return BaselinePolicy(spec.removeprefix("baseline:"))
     if spec.startswith("openai:"):
-        row = _parse_endpoint(spec)
+        from zephyrus.modeltable import parse_spec
+
+        row = parse_spec(spec)
         # Not the address: it may hold a password, and a resume may use another one.
         return _endpoint(f"openai:{row['model']}", row, options)
     return _named(spec, options)
@@ -112,47 +110,14 @@ def _named(spec: str, options: dict[str, Any]) -> Policy:
 def _endpoint(
     name: str, row: dict[str, Any], options: dict[str, Any], served_by: str | None = None
 ) -> Policy:
+    from zephyrus.modeltable import is_local
     from zephyrus.policy.endpoint import EndpointPolicy
-    from zephyrus.policy.table import PolicyEntry, Sampling, is_local, read_entry
+    from zephyrus.policy.table import TABLE
 
-    sampling = dict(row.get("sampling", {}))
-    for key, value in options.items():
-        if key == "extra_body":
-            sampling[key] = {**sampling.get(key, {}), **value}
-        elif key in Sampling.model_fields:
-            sampling[key] = value
-        elif key == "sampling":
-            sampling.update(value)
-        else:
-            row[key] = value
-    known = [*PolicyEntry.model_fields, *Sampling.model_fields]
-    for key in options:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-            raise UserError(f"the policy {name!r} takes no option {key!r}; {hint}")
-    entry = read_entry({**row, "sampling": sampling}, f"the policy {name!r}")
-    if not re.match(r"https?://[^/]", entry.base_url):
-        raise UserError(f"{entry.base_url!r} is no address: it must begin with http:// or https://")
+    entry = TABLE.with_options(name, row, options)
     # At another address than the table's, the advice to serve it here would be wrong.
     servable = served_by if "base_url" not in options and is_local(entry.base_url) else None
     return EndpointPolicy(entry, name, served_by=servable)
-
-
-def _parse_endpoint(spec: str) -> dict[str, Any]:
-    import os
-
-    found = _ENDPOINT.fullmatch(spec)
-    if found is None:
-        raise UserError(
-            "write openai:MODEL@URL, for example openai:my-model@http://127.0.0.1:8000/v1"
-        )
-    model, url = found["model"], found["url"]
-    _, _, tail = model.partition("@")
-    # Else the key and the prompts would go to OpenAI, with the address in the model's name.
-    if url is None and (tail == "localhost" or re.search("[.:/]", tail)):
-        raise UserError(f"the address in {spec!r} must begin with http:// or https://")
-    return {"model": model, "base_url": url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL}
 
 
 def _refuse(spec: str, options: dict[str, Any]) -> None:

@@ -12,8 +12,9 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from zephyrus.errors import UserError
+from zephyrus.modeltable import is_local
 from zephyrus.policy import policy_names
-from zephyrus.policy.table import is_local, policy_table
+from zephyrus.policy.table import policy_table
 
 SERVER_MODULE = "vllm.entrypoints.openai.api_server"
 """The module form: it also works with the CPU build, whose ``vllm`` script does not."""

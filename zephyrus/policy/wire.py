@@ -33,10 +33,7 @@ def request_body(
         body["messages"] = [_sent(message, entry) for message in messages]
         if schemas:
             body["tools"] = schemas
-    for key in ("temperature", "top_p", "max_tokens"):
-        value = getattr(entry.sampling, key)
-        if value is not None:
-            body[key] = value
+    body |= entry.sampling.body()
     if seed is not None:
         body["seed"] = seed
     return body | entry.sampling.extra_body
