@@ -11,7 +11,7 @@ from zephyrus.errors import UserError
 CONFIG = "config.yaml"
 GROWING = ("n", "repeats")
 """Config keys that a resume may raise."""
-FREE = ("versions", "policy.base_url")
+FREE = ("versions", "policy.base_url", "env.judge_url")
 """Config keys that a resume may change: where and when the same thing is run."""
 CHANGED = {
     "bank.tasks": "the bank has",

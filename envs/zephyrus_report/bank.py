@@ -23,6 +23,7 @@ from zephyrus_report.archive_events import archive_events
 from zephyrus_report.bank_report import EventBankReport
 from zephyrus_report.compose.compose import compose
 from zephyrus_report.compose.places import Gazetteer
+from zephyrus_report.compose.scene import choose_areas
 from zephyrus_report.prompts import event_prompt
 
 PERIODS: Mapping[str, tuple[int, int]] = {
@@ -209,6 +210,7 @@ def _task(
             start=hours[0],
             end=hours[1],
             style=style,
+            areas=[area.name for area in choose_areas(dataset, region) if area.key != region.key],
         ),
         gold=discussion.text,
         answer_type="report",

@@ -1,7 +1,7 @@
 """Text that may be hostile, made harmless for a judge.
 
 A report is written by the policy that is being scored, and reinforcement learning finds whatever
-raises the score. Before a judge sees it, text that speaks to the judge rather than of the weather
+raises the score. Before a judge sees it, text that speaks to the judge rather than of its subject
 is cut out, sentence by sentence, and what could end the quotation (delimiters, chat-template
 tokens, invisible characters) is taken out. The patterns want two signs together (somebody who is
 told, and something that only a judge does), so that "the models give 10 out of 10 members",
@@ -94,7 +94,7 @@ _SPEAKS_TO_THE_JUDGE = [
     rf"\b(?:label|mark|classify|tag|count|treat) everything(?: as)? (?:{_LABEL}|true|correct)\b",
     rf"\b(?:answer|respond|reply|say|write|return|output)\W{{1,3}}(?:only |always |with )*{_LABEL}\b(?! by)",
     rf"\bevery(?:thing| sentence| statement)\b[^.]{{0,40}}\b(?:is|are|as|be) (?:fully |entirely )?{_LABEL}\b",
-    # The rubric is spoken of: no forecaster knows of it.
+    # The rubric is spoken of: no writer of a report knows of it.
     r"\brubrics?\b",
     r"\b(?:scoring|grading|evaluation|judging|judgement|judgment) (?:criteria|guidelines?|instructions?|"
     r"rules?|scale|task|schema)\b",

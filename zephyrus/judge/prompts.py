@@ -19,16 +19,16 @@ _JSON = """\
 Answer with one JSON object and nothing else: no code fence, no words before or after it."""
 
 CLAIMS_SYSTEM = f"""\
-You take claims out of weather forecast discussions.
+You take claims out of expert reports.
 
-A claim is one atomic statement about the weather or its forecast that can be true or false: one \
-feature, variable, hazard, trend or cause, with its place, its time and its value as far as the \
-text gives them.
+A claim is one atomic statement about the report's subject that can be true or false: one feature, \
+quantity, event, trend or cause, with its place, its time and its value as far as the text gives \
+them.
 - Split sentences that say several things. Don't say one thing twice.
 - Write each claim so that it is understood alone: put names in the place of pronouns, and keep \
 places, times, numbers with their units, and words of likelihood.
-- Add nothing that the text doesn't say. Leave out headings, signatures, and remarks about models \
-or the text itself that state nothing about the weather.
+- Add nothing that the text doesn't say. Leave out headings, signatures, and remarks about sources, \
+methods or the text itself that state nothing about the subject.
 - "quote" is the words of the text that the claim was taken from, copied exactly.
 A text without any such statement has no claims: give an empty list.
 
@@ -39,9 +39,9 @@ A text without any such statement has no claims: give an empty list.
 statement>"}}}}]}}}}"""
 
 VERDICTS_SYSTEM = f"""\
-You label claims about a weather forecast against a text. For each claim, by the text alone and \
+You label the claims of one report against another text. For each claim, by the text alone and \
 not by what you know besides:
-- SUPPORTED: the text states it, or it follows from the text. A difference that no forecaster \
+- SUPPORTED: the text states it, or it follows from the text. A difference that no expert \
 would mind (rounding, other words for the same place or time) is none.
 - REFUTED: the text contradicts it: another value, place, time, trend or outcome.
 - NEUTRAL: the text neither states it nor speaks against it. What the text doesn't mention is \

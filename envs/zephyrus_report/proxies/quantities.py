@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
 from zephyrus_report.rules.compare import compare
 from zephyrus_report.rules.extract import extract
 from zephyrus_report.rules.typed import TypedClaim
@@ -63,9 +66,6 @@ def quantities_proxy(report: str, reference: str, context: str = "") -> Quantity
     Returns:
         The score, or None if the reference has no quantity.
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
     said, wanted = _valued(report, context), _valued(reference, context)
     if not wanted:
         return None

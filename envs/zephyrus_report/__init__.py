@@ -1,0 +1,1 @@
+"""Stage 2: forecast discussions, written with tools and judged against a reference."""
