@@ -1,4 +1,4 @@
-"""Everything the README shows is run: console blocks (with their output) and Python blocks.
+"""Everything the README and the pages in docs/ show is run: console blocks and Python blocks.
 
 In a console block, lines beginning with ``$`` are commands; the lines after them are their output,
 in which a line ``...`` stands for any lines and ``…`` within a line for any text. A block after
@@ -17,14 +17,22 @@ import pytest
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(<!-- not run: [^\n]+-->\n)?```(console|python)\n(.*?)```", re.S)
-BLOCKS = [(m[2], m[3]) for m in BLOCK.finditer(README) if not m[1]]
+PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
+BLOCKS = [
+    (page, number, m[2], m[3])
+    for page in PAGES
+    for number, m in enumerate(BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")))
+    if not m[1]
+]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("readme")
-    (path / "examples").symlink_to(ROOT / "examples")
-    return path
+def folders(tmp_path_factory):
+    """One folder a page, since a block goes on from the ones before."""
+    folders = {page: tmp_path_factory.mktemp("page") for page in PAGES}
+    for path in folders.values():
+        (path / "examples").symlink_to(ROOT / "examples")
+    return folders
 
 
 def run(command, folder):
@@ -70,14 +78,17 @@ def test_its_numbers_are_true():
 
 
 def test_readme_shows_something():
-    assert sum(kind == "console" for kind, _ in BLOCKS) >= 3
-    assert sum(kind == "python" for kind, _ in BLOCKS) >= 1
+    kinds = [kind for page, _, kind, _ in BLOCKS if page == "README.md"]
+    assert kinds.count("console") >= 3
+    assert kinds.count("python") >= 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_block(number, folder):
-    kind, text = BLOCKS[number]
+@pytest.mark.parametrize(
+    ("page", "number", "kind", "text"), BLOCKS, ids=[f"{page}-{n}" for page, n, *_ in BLOCKS]
+)
+def test_block(page, number, kind, text, folders):
+    folder = folders[page]
     if kind == "python":
         done = subprocess.run(
             [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, timeout=600

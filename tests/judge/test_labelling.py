@@ -68,7 +68,7 @@ def test_from_an_export_to_the_agreement_of_judges_and_experts(exported, zephyru
     out = zephyrus(
         "judge", "label", "claims.jsonl", "--judges", "second,third", "--output", "judges.csv"
     )
-    assert "wrote judges.csv: 7 claims, 2 judges" in out
+    assert "wrote judges.csv: 7 claims, labelled by second, third" in out
     rows = [json.loads(line) for line in (exported / "claims.jsonl").read_text().splitlines()]
     expert = "".join(f"{row['item']},S\n" for row in rows)
     (exported / "Ann.csv").write_text("item,label\n" + expert)

@@ -225,7 +225,7 @@ def label(
 
     done = run_sync(work())
     write_labels(done.table, output)
-    click.echo(f"wrote {output}: {len(items)} claims, {len(asked)} judges")
+    click.echo(f"wrote {output}: {len(items)} claims, labelled by {', '.join(names)}")
     if done.missing:
         name, reasons = next(iter(done.missing.items()))
         raise WorkError(
