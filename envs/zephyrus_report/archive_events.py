@@ -56,7 +56,8 @@ class Written:
 PRODUCTS: Mapping[str, Written] = {
     "PMDSPD": Written("short_range", 500),
     "PMDEPD": Written("extended", 500),
-    "PMDHMD": Written("short_range", 300, "Hawaii", "us_state", ()),
+    "PMDHMD": Written("short_range", 300),
+    "PMDHI": Written("extended", 300, "Hawaii", "us_state", ()),
     "PMDAK": Written("extended", 500, "Alaska", "us_state", ()),
     "QPFPFD": Written("short_range", 400),
     "QPFERD": Written("short_range", 400),

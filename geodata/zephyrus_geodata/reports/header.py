@@ -25,6 +25,8 @@ WMO = re.compile(
 _AWIPS = re.compile(r"[A-Z][A-Z0-9]{2}[A-Z0-9]{1,3}")
 _KNOWN_AWIPS = re.compile(r"(AFD|HWO|PMD|SWO|QPF|SPS|CWF|RFD|FFGMPD)[A-Z0-9]{0,3}")
 _NUMBER = re.compile(r"\d{3}")
+_LENGTH = re.compile(r"####\d{6,12}####")
+_NO_TEXT = re.compile(r"^\s*(\d{3}|####\d{6,12}####)\s*$", re.MULTILINE)
 _OFFICE = re.compile(
     r"(NATIONAL WEATHER SERVICE|NWS|ISSUED BY|[A-Z]{0,22} ?PREDICTION CENTER)\b", re.IGNORECASE
 )
@@ -68,6 +70,8 @@ def clean(text: str) -> str:
 def split_bulletins(text: str) -> list[str]:
     r"""Cut a file into its bulletins: at \x01 and \x03, NNNN, and before each WMO header.
 
+    The gateway's files put `####018001767####`, the length, above each bulletin.
+
     A WMO header opens a bulletin only if an AWIPS identifier follows, so that one quoted in a
     text cuts nothing. Pieces without a letter or digit other than an LDM number are dropped.
     """
@@ -84,11 +88,11 @@ def split_bulletins(text: str) -> list[str]:
             if at > cuts[-1]:
                 cuts.append(at)
         pieces += ["\n".join(lines[a:b]) for a, b in zip(cuts, [*cuts[1:], None], strict=True)]
-    return [piece for piece in pieces if re.search(r"\w", re.sub(r"^\s*\d{3}\s*$", "", piece))]
+    return [piece for piece in pieces if re.search(r"\w", _NO_TEXT.sub("", piece))]
 
 
 def _opens(line: str) -> bool:
-    return bool(_NUMBER.fullmatch(line)) or line.startswith("ZCZC")
+    return bool(_NUMBER.fullmatch(line) or _LENGTH.fullmatch(line)) or line.startswith("ZCZC")
 
 
 def read_header(text: str) -> Header:

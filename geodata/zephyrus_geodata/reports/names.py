@@ -12,10 +12,14 @@ TITLES: tuple[tuple[str, str], ...] = (
     ("SHORT RANGE FORECAST DISCUSSION", "PMDSPD"),
     ("SHORT RANGE PUBLIC DISCUSSION", "PMDSPD"),
     ("PRELIMINARY EXTENDED FORECAST DISCUSSION", "PREEPD"),
+    ("HAWAII EXTENDED FORECAST DISCUSSION", "PMDHI"),
+    ("ALASKA EXTENDED FORECAST DISCUSSION", "PMDAK"),
     ("EXTENDED FORECAST DISCUSSION", "PMDEPD"),
     ("EXCESSIVE RAINFALL DISCUSSION", "QPFERD"),
     ("QUANTITATIVE PRECIPITATION FORECAST DISCUSSION", "QPFPFD"),
     ("QPF DISCUSSION", "QPFPFD"),
+    ("PROGNOSTIC DISCUSSION FOR 6", "PMDMRD"),
+    ("PROGNOSTIC DISCUSSIONS FOR 6", "PMDMRD"),
     ("HEAVY SNOW AND ICING DISCUSSION", "QPFHSD"),
     ("HEAVY SNOW DISCUSSION", "QPFHSD"),
     ("MODEL DIAGNOSTIC DISCUSSION", "PMDHMD"),
@@ -32,13 +36,14 @@ TITLES: tuple[tuple[str, str], ...] = (
 )
 """The product that a title names, for bulletins that lost their AWIPS identifier."""
 
-NATIONAL = ("PMD", "SWO", "QPF")
+NATIONAL = ("PMD", "SWO", "QPF", "FWD")
 """Products of national centres: their last three letters name the product, not an office."""
 
 OFFICES: dict[str, str] = {
     "STORM PREDICTION CENTER": "KWNS",
     "WEATHER PREDICTION CENTER": "KWNH",
     "HYDROMETEOROLOGICAL PREDICTION CENTER": "KWNH",
+    "CLIMATE PREDICTION CENTER": "KWNC",
 }
 """National centres by name, for bulletins that lost their WMO header."""
 
@@ -65,6 +70,7 @@ _SECTION_KINDS: tuple[tuple[str, Kind], ...] = (
         r"^EQUIPMENT|^RADAR\b|^PUBLIC INFORMATION|^SOCIAL MEDIA|^LAT\.\.\.LON|^TIME\.\.\.MOT",
         "other",
     ),
+    (r"^PREV(IOUS)?\b\.? DISC", "previous"),
     (r"^KEY (MESSAGES?|POINTS?)\b", "key_messages"),
     (r"\bUPDATE\b|^WHAT('S| HAS) CHANGED", "update"),
 )

@@ -25,7 +25,8 @@ time, or every one."""
 NOMINAL_HOURS: Mapping[str, tuple[int, int]] = {
     "PMDSPD": (0, 48),
     "PMDEPD": (48, 168),
-    "PMDHMD": (0, 168),
+    "PMDHMD": (0, 84),
+    "PMDHI": (0, 168),
     "PMDAK": (72, 192),
     "QPFPFD": (0, 72),
     "QPFERD": (0, 24),

@@ -12,13 +12,20 @@ BULLET = re.compile(r"\s{0,8}(?:[*•·o+]|-{1,2}|>|\(?\d{1,2}[.)]+)\s+(?=\S)")
 _DAYS = (
     r"(?:(?:Sun|Mon|Tues|Wednes|Thurs|Fri|Satur)day|Today|Tonight|This \w+|Rest of \w+|Overnight)"
 )
-_DAY_LABEL = re.compile(rf"{_DAYS}[\w /&,-]{{0,40}}? ?:(?= |$)", re.IGNORECASE)
+_DAY_LABEL = re.compile(
+    rf"(?:{_DAYS}[\w /&,-]{{0,40}}?|(?:Forecast )?Confidence|Preference) ?:(?= |$)", re.IGNORECASE
+)
+"""`Monday:`, and the two labels of a discussion of models: each opens a line of its own."""
+
 _INNER_LABEL = re.compile(r"\s+[A-Z][\w /]{0,24}\.\.\.")
 _COORDINATES = re.compile(r"(LAT\.\.\.LON|TIME\.\.\.MOT\.\.\.LOC)\b", re.IGNORECASE)
-_FRAME = re.compile(r"\.{2,4}\s*[^.\s]")
+_FRAME = re.compile(r"(?P<dots>\.{2,4}|\*{2,4})\s*[^.*\s]")
+_ABBREVIATION = re.compile(r"\b(?:[A-Za-z]|St|Mt|Ft|vs)\.")
+_CUT_ABBREVIATION = re.compile(r"\b[A-Z]\.[A-Z]$")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?[%\"']?")
 _COLUMN = re.compile(r"\S {3,}\S")
 _HYPHENED = re.compile(r"\w\+?-$")
+_SIGN = re.compile(r"[A-Za-z,(] -$")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d])")
 _HEADING_WORDS = 8
 _FRAMED_LINES = 8
@@ -27,14 +34,17 @@ _FRAMED_LINES = 8
 def unwrap(lines: Iterable[str]) -> str:
     """Join wrapped lines: every character but white space is kept, in order.
 
-    A hyphen that ends a line belongs to its word: `low-` + `level` is `low-level`.
+    A hyphen that ends a line belongs to its word, `low-` + `level` is `low-level`, and a sign
+    to its number, `to -` + `15C` is `to -15C`.
     """
     parts: list[str] = []
     for line in lines:
         line = " ".join(line.split())
         if not line:
             continue
-        if parts and not (_HYPHENED.search(parts[-1][-3:]) and line[0].isalnum()):
+        hyphened = parts and _HYPHENED.search(parts[-1][-3:]) and line[0].isalnum()
+        signed = parts and _SIGN.search(parts[-1][-4:]) and line[0].isdigit()
+        if parts and not hyphened and not signed:
             parts.append(" ")
         parts.append(line)
     return "".join(parts)
@@ -43,17 +53,26 @@ def unwrap(lines: Iterable[str]) -> str:
 def framed(lines: list[str]) -> tuple[str, int] | None:
     """The statement between dots at the top, `...WIND ADVISORY...`: (its text, lines used).
 
-    It may run over several lines, and ends with the line that ends with dots.
+    It may run over several lines, and ends with the line that ends with dots. Asterisks may
+    stand in their place: `***Rain for the coast***`.
     """
-    if not lines or not _FRAME.match(lines[0].strip()):
+    if not lines or not (frame := _FRAME.match(lines[0].strip())):
         return None
+    ends = frame["dots"][0] * 3
     for count in range(1, min(len(lines), _FRAMED_LINES) + 1):
-        if count > 1 and lines[count - 1].lstrip().startswith("..."):
+        if count > 1 and lines[count - 1].lstrip().startswith(ends):
             return None
-        if lines[count - 1].rstrip().endswith("..."):
-            text = unwrap(lines[:count]).strip(". ")
-            return (text, count) if text and ". " not in text else None
+        if lines[count - 1].rstrip().endswith(ends):
+            text = unwrap(lines[:count]).strip(".* ")
+            if _CUT_ABBREVIATION.search(text):
+                text += "."  # `...Eastern U.S...`: the abbreviation's dot is one of the frame's
+            return (text, count) if text and not has_sentences(text) else None
     return None
+
+
+def has_sentences(text: str) -> bool:
+    """Whether a sentence ends inside a text: the dot of `U.S.` or `St.` ends none."""
+    return ". " in _ABBREVIATION.sub("", text)
 
 
 def blocks(lines: Iterable[str]) -> list[list[str]]:
@@ -81,10 +100,14 @@ def paragraphs(lines: Iterable[str], *, table: bool = False) -> tuple[Paragraph,
 
 
 def watch_list(lines: Iterable[str]) -> tuple[Paragraph, ...]:
-    """A list of watches: an entry starts at the margin, what is indented goes on with it."""
+    """A list of watches: an entry starts at the margin, what is indented goes on with it.
+
+    Zones go on below a hyphen: `for IAZ004-005-`, then `015-016.`
+    """
     entries: list[list[str]] = []
     for line in lines:
-        if line.strip() and (not entries or not line[0].isspace()):
+        goes_on = entries and (line[:1].isspace() or entries[-1][-1].rstrip().endswith("-"))
+        if line.strip() and not goes_on:
             entries.append([line])
         elif line.strip():
             entries[-1].append(line)
@@ -159,7 +182,9 @@ def _is_heading(lines: list[str]) -> bool:
     if BULLET.match(first) or not first.endswith((":", "...")):
         return False
     bare = first.rstrip(".:").strip()
-    if not bare or len(bare.split()) > _HEADING_WORDS or "..." in bare or ". " in bare:
+    if not bare or len(bare.split()) > _HEADING_WORDS or "..." in bare or has_sentences(bare):
+        return False
+    if ADDRESS.search(bare):
         return False
     if not (bare[0].isupper() or bare[0].isdigit()):
         return False

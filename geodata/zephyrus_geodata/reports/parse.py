@@ -225,7 +225,7 @@ def _parse(bulletin: str, record: Mapping[str, Any], near: datetime | None) -> P
         if days:  # of a product for several days: the first's start to the last's end
             valid = days[0][0], max(end for _, end in days)
     else:
-        parts = read_sections(header.body, product)
+        parts = read_sections(header.body, product, header.issued)
         valid = None
     if not any(section.words for section in parts.sections):
         raise ReportError("it has no text in any section")

@@ -15,6 +15,7 @@ Kind = Literal[
     "discussion",
     "key_messages",
     "update",
+    "previous",
     "hydrology",
     "aviation",
     "marine",
@@ -26,7 +27,8 @@ Kind = Literal[
     "table",
     "other",
 ]
-"""What a section is about. ``other`` is what no forecast is in: notes, addresses, coordinates."""
+"""What a section is about. ``previous`` is an earlier discussion, repeated; ``other`` is what no
+forecast is in: notes, addresses, coordinates."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 

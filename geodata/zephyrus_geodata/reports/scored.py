@@ -11,9 +11,10 @@ SCORED: tuple[Kind, ...] = ("discussion", "key_messages", "update", "hydrology")
 """The kinds of section that are scored unless others are asked for."""
 
 _ADMINISTRATIVE = re.compile(
-    r"(NEW|UPDATED?|CORRECTED|AMENDED|RESENT|ISSUED|ADDED)\b[^.]*"
+    r"(NEW|UPDATED?|CORRECTED|FIXED|AMENDED|RESENT|ISSUED|ADDED)\b[^.]*"
     r"(DISCUSSION|AVIATION|MARINE|TERM|UPDATE|SYNOPSIS|SECTION|HYDROLOGY|FIRE WEATHER|TAFS?|"
-    r"KEY MESSAGES|FORECAST|HEADLINES?|CLIMATE|TIDES)[A-Z /,]*\.?|CORRECTED (FOR|TO) .{3,60}",
+    r"KEY MESSAGES|FORECAST|HEADLINES?|CLIMATE|TIDES)[A-Z /,]*\.?|"
+    r"\d\dZ (AVIATION|TAFS?)\b[A-Z /,]{0,30}|CORRECTED (FOR|TO) .{3,60}",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -30,7 +31,7 @@ def discussion_text(
 ) -> str:
     """The text of a product that claims are taken from and rubrics look at.
 
-    Sections of `SCORED` kinds are kept; aviation, marine, fire weather, tides, climate records,
+    Sections of `SCORED` kinds are kept; an earlier discussion that is repeated, aviation, marine, fire weather, tides, climate records,
     lists of watches, spotter statements, tables, addresses and signatures are left out. Line
     breaks inside paragraphs are gone. A `...` between words, which old texts in capitals use for
     a comma, becomes one, so that no reader takes it for the end of a sentence; letters keep
@@ -56,13 +57,15 @@ def discussion_text(
     if headlines and "discussion" in kinds:
         parts += [_sentence(text) for text in product.headlines if not _is_administrative(text)]
     titles: dict[str, str] = {}
+    earlier = {section.name for section in product.sections if section.kind == "previous"}
     for section in product.sections:
         name = pauses(section.name)
         title = f"{name} ({section.period})" if section.period else name
         if section.parent:
             title = f"{titles.get(section.parent, section.parent)}, {title}"
         titles[section.name] = title
-        if section.kind in kinds:
+        repeated = section.parent in earlier and "previous" not in kinds
+        if section.kind in kinds and not repeated:
             parts += _section(section, title if headers else "", kinds, headlines)
     return "\n\n".join(parts)
 
@@ -92,6 +95,7 @@ def pauses(text: str) -> str:
         text = text.rstrip(". ")
     # D.C....CENTRAL: the abbreviation keeps its dot
     text = re.sub(r"(?<=[A-Z]\.[A-Z]\.)\.{3}\s*", ", ", text)
+    text = re.sub(r"(?<=\b[A-Z]\.[A-Z])\.{3}\s*(?=\S)", "., ", text)
     text = re.sub(r"(?<=[,;:!?\]])\s*\.{3}\s*", " ", text)
     text = re.sub(r"\s*\.{4}\s*(?=\S)", ". ", text)
     return re.sub(r"\s*\.{3,}\s*", ", ", text)

@@ -51,6 +51,10 @@ _SHORT_VALID = re.compile(
     re.IGNORECASE,
 )
 
+_DAY_AND_CLOCK = re.compile(
+    r"(?P<day>\d{2})/(?P<clock>\d{3,4}) ?(?:(?P<half>[AP]M)|(?P<utc>Z))\.?", re.IGNORECASE
+)
+
 Period = tuple[datetime, datetime]
 
 
@@ -95,6 +99,35 @@ def near_day(ddhhmm: str, near: datetime) -> datetime | None:
         if moment is not None:
             candidates.append(moment)
     return min(candidates, key=lambda moment: abs(moment - near), default=None)
+
+
+def is_local_time(text: str) -> bool:
+    """Whether a text is a time with zone and date and nothing else."""
+    return LOCAL_TIME.fullmatch(text.strip(" ./")) is not None and local_time(text) is not None
+
+
+def is_day_and_clock(text: str) -> bool:
+    """Whether a text is a day of the month and a time, `07/819 PM.` or `08/0106Z.`, alone."""
+    return _DAY_AND_CLOCK.fullmatch(text) is not None
+
+
+def day_and_clock(text: str, stated: tuple[datetime, str] | None) -> datetime | None:
+    """The moment that `07/819 PM` means, UTC, or None.
+
+    Args:
+        text: as `is_day_and_clock` takes it.
+        stated: a moment near it (UTC) and the name of the zone.
+    """
+    match = _DAY_AND_CLOCK.fullmatch(text)
+    if match is None or stated is None or stated[1].upper() not in ZONES:
+        return None
+    zone = "Z" if match["utc"] else stated[1].upper()
+    clock = _clock(match["clock"], match["half"], zone)
+    if clock is None:
+        return None
+    offset = timedelta(hours=ZONES[zone])
+    local = near_day(f"{match['day']}{clock[0]:02}{clock[1]:02}", stated[0] + offset)
+    return local - offset if local else None
 
 
 def valid_period(text: str, issued: datetime) -> Period | None:
