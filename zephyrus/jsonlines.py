@@ -50,7 +50,7 @@ def mend(path: Path, read: Callable[[Any], T]) -> list[T]:
                 found.append(read(json.loads(line)))
             except ValueError as error:
                 if line.endswith(b"\n"):
-                    raise UserError(f"{path} is damaged in line {number}: {error}") from error
+                    raise damaged(path, number, error) from error
                 _log.warning("%s: dropped a half-written last line of %d bytes", path, len(line))
                 file.truncate(start)
                 break
@@ -110,6 +110,14 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
     with refusals(path):
         part.replace(path)
         _sync_folder(path.parent)
+
+
+def damaged(path: Path, number: int, error: ValueError) -> UserError:
+    """A whole line that can't be read: somebody's edit, or a bad disk."""
+    return UserError(
+        f"{path} is damaged in line {number}: {error}; take that line out, and the same command "
+        "does again what it held"
+    )
 
 
 @contextlib.contextmanager

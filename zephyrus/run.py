@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from zephyrus.errors import UserError
-from zephyrus.jsonlines import append, lines, mend, open_to_append, refusals, write_whole
+from zephyrus.jsonlines import append, damaged, lines, mend, open_to_append, refusals, write_whole
 from zephyrus.lock import FileLock, LockHeldError
 from zephyrus.runconfig import CONFIG, check_same, read_config, to_yaml
 from zephyrus.summary import summarise
@@ -350,7 +350,7 @@ def _trajectories(path: Path) -> Iterator[Trajectory]:
         try:
             yield Trajectory.from_json(line)
         except ValueError as error:
-            raise UserError(f"{path} is damaged in line {number}: {error}") from error
+            raise damaged(path, number, error) from error
 
 
 def _key(data: Any) -> Key:

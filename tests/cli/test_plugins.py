@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from zephyrus import registry
-from zephyrus.cli.plugins import load_tools
+from zephyrus.cli.plugins import known_options, load_tools
 from zephyrus.errors import UserError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_tools.py"
@@ -185,3 +185,42 @@ def test_a_folder_is_no_module():
     for where in ("plugins_test_folder", "plugins_test_folder/"):
         with pytest.raises(UserError, match=f"^--tools: {where} is a folder; give a .py file or a"):
             load_tools(where)
+
+
+class Configurable:
+    def __init__(self, place="", *, weight: float = 0.5, judge: str = "rules", limits=None) -> None:
+        """Made.
+
+        Args:
+            place: By position: not for -o.
+            weight: What it weighs,
+                in kilograms.
+            judge: Who.
+            limits: Has flags of its own.
+        """
+
+
+def test_known_options_are_those_of_the_signature_with_their_words():
+    assert known_options(Configurable) == {
+        "weight": ("0.5", "What it weighs, in kilograms."),
+        "judge": ("rules", "Who."),
+    }
+
+
+@pytest.mark.parametrize(
+    ("env", "option"), [("bench", "turn_cost=0.02"), ("report", "judge=rules")]
+)
+def test_describe_lists_what_o_can_set(env, option):
+    done = zephyrus("env", "describe", env)
+    assert done.returncode == 0, done.stderr
+    assert option in done.stdout
+    assert "render_mode" not in done.stdout
+
+
+def test_a_builder_names_its_options(tmp_path):
+    bank = tmp_path / "b.jsonl"
+    for wrong in ("nosuch=1", "seed=3"):
+        done = zephyrus("env", "build-bank", "--env", "report", "--output", bank, "-o", wrong)
+        assert done.returncode == 2 and not bank.exists()
+        assert "its options: regions, periods, reports" in done.stderr
+        assert "Traceback" not in done.stderr

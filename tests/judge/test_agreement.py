@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -86,6 +86,7 @@ labels = st.sampled_from(Label)
 
 
 @given(st.lists(st.tuples(labels, labels), min_size=1, max_size=40))
+@example([(Label.SUPPORTED, Label.SUPPORTED)] + 4 * [(Label.SUPPORTED, Label.REFUTED)])
 def test_against_a_slow_oracle(pairs):
     table = LabelTable()
     for i, (a, b) in enumerate(pairs):

@@ -119,6 +119,7 @@ def test_a_file_is_agreed_on_by_majority(zephyrus, tmp_path):
         (["export", "mine", "--output", "x.csv", "--balanced"], "name it with --judge"),
         (["import", "two.csv", "--run", "mine", "--output", "x.csv"], "not among the judged claims"),
         (["import", "two.csv", "--run", "mine", "--output", "x.txt"], ".csv file, not x.txt"),
+        (["label", "two.csv", "--judges", " , ", "--output", "x.csv"], "zephyrus judge list"),
         (["import", "two.csv", "--output", "x.csv"], "--run"),
     ],
 )  # fmt: skip

@@ -3,6 +3,7 @@ import json
 import sys
 
 import pytest
+import yaml
 from evaluation_parts import NoteEnv, WordJudge, make_run
 from judge_server import answer
 from openai_server import OpenAIServer
@@ -10,7 +11,10 @@ from rich.console import Console
 
 from zephyrus import registry
 from zephyrus.cli.main import main
+from zephyrus.errors import JudgeError
 from zephyrus.evaluation import evaluate
+from zephyrus.evaluation.formats import to_terminal
+from zephyrus.evaluation.leaderboard import make_leaderboard
 from zephyrus.evaluation.tables import render
 from zephyrus.run import Run
 
@@ -58,6 +62,12 @@ def zephyrus(monkeypatch, capsys, judges, tmp_path):
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return make_run(tmp_path / "runs" / "r", NoteEnv(), REPORTS)
+
+
+def shown(evaluation):
+    out = io.StringIO()
+    Console(file=out, width=160).print(render(evaluation))
+    return out.getvalue()
 
 
 def test_one_command_judges_prints_and_keeps(run, zephyrus):
@@ -222,3 +232,53 @@ def test_better_is_green_worse_is_red_and_less_neutral_is_better(tmp_path):
 def test_an_unfinished_run_can_be_judged_as_far_as_it_goes(run):
     found = evaluate(Run.open(run.path), NoteEnv(), WordJudge(), progress=False)
     assert found.rollouts == 2 and found.broken == 0
+
+
+def test_a_reason_is_said_in_full_and_a_cost_that_is_not_known_is_no_zero(run):
+    judge = WordJudge("soft", deterministic=False)
+    evaluate(run, NoteEnv(), judge, passes=1)
+    assert "$" in shown(evaluate(run, NoteEnv(), judge, passes=1))
+    broken = WordJudge("hard")
+
+    async def refuse(*_, **__):
+        broken.usage.prompt_tokens += 10
+        raise JudgeError(f"the judge 'hard': {'why ' * 40}mend it so")
+
+    broken._ask = refuse
+    out = shown(evaluate(run, NoteEnv(), broken, passes=1))
+    assert "missing: 4 parts of hard: why why" in " ".join(out.split())
+    assert "mend it so" in " ".join(out.split())
+    assert "$" not in out
+
+
+def test_an_unfinished_run_is_said_to_be_one(run, tmp_path):
+    assert not any("unfinished" in note for note in evaluate(run, NoteEnv(), WordJudge()).notes)
+    config = {**run.config, "n": 5}
+    (run.path / "config.yaml").write_text(yaml.safe_dump(config))
+    found = evaluate(Run.open(run.path), NoteEnv(), WordJudge())
+    assert found.notes == ("the run is unfinished: 2 of 5 rollouts are done",)
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("t.md", "| # |"), ("t.csv", "rank,"), ("t.HTML", "<!doctype html>")]
+)
+def test_a_leaderboard_goes_by_the_ending_of_its_file(run, tmp_path, zephyrus, name, begins):
+    code, out, err = zephyrus("leaderboard", "r", "--output", tmp_path / name)
+    assert code == 0, err
+    assert name in out and (tmp_path / name).read_text().lower().startswith(begins)
+
+
+def test_a_leaderboard_without_a_known_ending_is_refused_before_any_work(run, tmp_path, zephyrus):
+    code, _, err = zephyrus("leaderboard", "r", "--output", tmp_path / "t.txt")
+    assert code == 2 and ".md, .csv or .html" in err
+    assert not (tmp_path / "t.txt").exists() and not (run.path / "judgements.jsonl").exists()
+
+
+def test_a_name_in_a_narrow_leaderboard_is_not_cut(run, zephyrus, tmp_path):
+    long = "a-rather-long-name-of-a-run-that-nobody-may-take-for-another"
+    make_run(tmp_path / "runs" / long, NoteEnv(), REPORTS)
+    boards = make_leaderboard([run, Run.open(tmp_path / "runs" / long)])
+    out = io.StringIO()
+    Console(file=out, width=70).print(to_terminal(boards))
+    cells = (line.split("│") for line in out.getvalue().splitlines() if line.count("│") > 3)
+    assert long in "".join(row[3].strip() for row in cells)

@@ -181,3 +181,24 @@ def test_any_text_at_any_width(text, width):
     record = trajectory(text)
     assert harmless(shown(print_trajectory, record, width=width))
     assert harmless(shown(print_listing, [record], 1, width=width).replace("\t", ""))
+
+
+def test_a_rollout_without_a_judgement_says_why_and_a_gold_text_keeps_its_lines():
+    record = trajectory()
+    record.rewards, record.unscored = None, "the judge 'm': no answer"
+    record.task["gold"] = "First line.\nSecond line."
+    out = shown(print_trajectory, record)
+    assert "not scored: the judge 'm': no answer" in out
+    assert "\\n" not in out and '"First' not in out
+    assert [line for line in out.splitlines() if "Second line." in line and "First" not in line]
+
+
+@pytest.mark.parametrize("width", [80, 90, 100, 120, 200])
+def test_a_narrow_terminal_takes_from_the_texts_and_not_from_the_score(width):
+    name = "report-demo-1959-10-19-united-states-d3-5"
+    record = trajectory("A high of 1035 hPa. " * 20, task=name, score=0.43)
+    out = shown(print_listing, [record], 1, width=width, terminal=True)
+    row = next(line for line in out.splitlines() if name in line)
+    assert row.split()[:4] == [name, "0", "answered", "0.43"]
+    assert ("A high" in row) == (width >= 90)
+    assert max(map(len, out.splitlines()[:2])) <= width

@@ -21,7 +21,8 @@ OPTION = click.option(
     "pairs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="An option of the environment, e.g. turn_cost=0.05; may be repeated.",
+    help="An option of the environment, e.g. turn_cost=0.05; may be repeated. They are listed by "
+    "`zephyrus env describe ENV`.",
 )
 DATASET = click.option("--dataset", help="The world's data [default: the environment's].")
 TOOLS = click.option(
@@ -67,6 +68,8 @@ def describe(
     env: str, dataset: str | None, compact: bool, pairs: tuple[str, ...], as_json: bool
 ) -> None:
     """What the environment ENV asks, its tools, and the system prompt as the agent sees it."""
+    from zephyrus.cli.plugins import print_options
+
     made = _make(env, pairs, dataset=dataset, compact=compact or None)
     splits = {split: len(made.tasks(split)) for split in ("train", "validation", "test")}
     if as_json:
@@ -82,6 +85,9 @@ def describe(
         click.echo(f"{tool.name}({', '.join(tool.parameters['properties'])}): {tool.description}")
     if task := next(iter(made.tasks()), None):
         click.echo(f"\nFor example ({task.id}):\n{task.prompt}")
+    print_options("Options (-o NAME=VALUE of rollout and rescore)", type(made))
+    if build := getattr(type(made), "build_bank", None):
+        print_options(f"Options of: zephyrus env build-bank --env {env}", build)
 
 
 @group.command("build-bank", short_help="Make a question bank from a dataset.")
@@ -95,7 +101,12 @@ def describe(
     "--output", required=True, type=FILE, help="Where to write it: FILE.jsonl or FILE.jsonl.gz."
 )
 @click.option(
-    "-o", "--option", "pairs", multiple=True, metavar="KEY=VALUE", help="An option of the builder."
+    "-o",
+    "--option",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the builder; may be repeated.",
 )
 @JSON
 def build_bank(
@@ -109,19 +120,31 @@ def build_bank(
     pairs: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Make a bank of tasks from a dataset; for Bench, measure that nothing can be guessed."""
+    """Make a bank of tasks from a dataset; for Bench, measure that nothing can be guessed.
+
+    \b
+    zephyrus env build-bank --output bank.jsonl.gz
+    zephyrus env build-bank --env report --output events.jsonl -o regions=Germany,France
+    zephyrus env build-bank --env report --dataset MINE --output events.jsonl -o reports=FOLDER
+
+    The builders' options: zephyrus env describe ENV
+    """
     from rich.console import Console
 
     from zephyrus import registry
-    from zephyrus.cli.plugins import read_options
+    from zephyrus.cli.plugins import known_options, read_options
 
     factory = registry.get("envs", registry.env_name(env_name))
     build = getattr(factory, "build_bank", None)
     if build is None:
         raise UserError(f"the environment {env_name!r} builds no bank")
     options = read_options(build, pairs)
-    if unknown := options.keys() - inspect.signature(build).parameters.keys():
-        raise UserError(f"the builder of {env_name!r} has no option {', '.join(sorted(unknown))}")
+    if unknown := options.keys() - known_options(build).keys():
+        known = ", ".join(known_options(build)) or "none"
+        raise UserError(
+            f"the builder of {env_name!r} has no option {', '.join(sorted(unknown))}; "
+            f"its options: {known}"
+        )
     asked = {"train": train, "validation": validation, "test": test}
     given = {split: size for split, size in asked.items() if size is not None}
     sizes = {**factory.bank_sizes, **given} if given else None

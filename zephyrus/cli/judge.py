@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from zephyrus.cli.evaluate import split_names
 from zephyrus.errors import UserError, WorkError
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
@@ -69,8 +70,15 @@ def list_(as_json: bool) -> None:
     help='Whose votes make the majority [default: every rater but "judge:…"].',
 )
 @click.option("--confusion", is_flag=True, help="Also show which label met which, for each pair.")
-@click.option("--resamples", default=10_000, show_default=True, type=click.IntRange(min=100))
-@click.option("--seed", default=0, show_default=True, help="Of the resampling.")
+@click.option(
+    "--resamples",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(min=100),
+    metavar="N",
+    help="Of the bootstrap behind the intervals.",
+)
+@click.option("--seed", default=0, show_default=True, metavar="N", help="Of the resampling.")
 @JSON
 def agreement(
     files: tuple[Path, ...],
@@ -123,10 +131,18 @@ def agreement(
     help="Where to write: FILE.html, FILE.csv, FILE.tsv or FILE.jsonl.",
 )
 @click.option(
-    "-n", "n", default=100, show_default=True, type=click.IntRange(min=1), help="How many claims."
+    "-n",
+    "n",
+    default=100,
+    show_default=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many claims; fewer where the run has fewer.",
 )
-@click.option("--seed", default=0, show_default=True, help="Same seed, same claims.")
-@click.option("--judge", help="Only claims that this judge extracted [default: all judges'].")
+@click.option("--seed", default=0, show_default=True, metavar="N", help="Same seed, same claims.")
+@click.option(
+    "--judge", metavar="NAME", help="Only claims that this judge extracted [default: all judges']."
+)
 @click.option(
     "--claims",
     "whose",
@@ -203,8 +219,8 @@ def label(
 
     if output.suffix.casefold() != ".csv":
         raise UserError(f"--output is a .csv file, not {output.name}")
+    names = list(dict.fromkeys(split_names(judges)))
     items = read_items(files)
-    names = list(dict.fromkeys(name.strip() for name in judges.split(",") if name.strip()))
     asked = [
         make_judge(
             name,

@@ -10,6 +10,8 @@ import click
 from zephyrus.cli.evaluate import COUNT, FILE, JSON, NEUTRAL, split_names, wide_console
 from zephyrus.errors import UserError
 
+FORMS = {".md": "markdown", ".csv": "csv", ".html": "html", ".htm": "html"}
+
 
 @click.command(short_help="Order judged runs by their average score.")
 @click.argument("runs", metavar="RUN…", nargs=-1, required=True)
@@ -24,9 +26,8 @@ from zephyrus.errors import UserError
 @click.option(
     "--format",
     "form",
-    default="table",
-    show_default=True,
     type=click.Choice(["table", "markdown", "csv", "html"]),
+    help="[default: by the ending of --output, else table]",
 )
 @click.option("--output", type=FILE, metavar="FILE", help="Write it there [default: print it].")
 @JSON
@@ -36,7 +37,7 @@ def group(
     passes: int | None,
     base: str | None,
     neutral: str | float,
-    form: str,
+    form: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -44,7 +45,7 @@ def group(
 
     \b
     zephyrus leaderboard RUN RUN RUN
-    zephyrus leaderboard RUN RUN --base RUN --format markdown --output table.md
+    zephyrus leaderboard RUN RUN --base RUN --output table.md
 
     The runs must be judged before (zephyrus env evaluate), all in the same way; only the rules
     judge, which costs nothing, is asked here where it is wanted and missing.
@@ -55,6 +56,12 @@ def group(
     from zephyrus.judge.discussion import ClaimOptions
     from zephyrus.run import find
 
+    if form is None:
+        form = "table" if output is None else FORMS.get(output.suffix.casefold(), "table")
+    if form == "table" and output is not None and not as_json:
+        raise UserError(
+            f"a table is for the terminal: end {output.name} in .md, .csv or .html, or give --format"
+        )
     board = make_leaderboard(
         [find(run) for run in runs],
         split_names(judges) if judges is not None else None,
@@ -65,8 +72,6 @@ def group(
     if as_json:
         text = json.dumps(board.to_dict(), indent=1, ensure_ascii=False) + "\n"
     elif form == "table":
-        if output is not None:
-            raise UserError("a table is for the terminal; give --format markdown, csv or html too")
         wide_console().print(formats.to_terminal(board))
         return
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import json
 import sys
 import traceback
 import typing
@@ -20,6 +21,8 @@ from zephyrus.errors import UserError
 from zephyrus.tools import Tool
 
 _PLAIN = (bool, int, float, str)
+_OWN = {"split", "dataset", "bank", "tools", "limits", "compact", "render_mode"}
+"""Options that the command line has under names of their own, or has no use for."""
 
 
 def load_tools(where: str) -> list[Tool]:
@@ -81,6 +84,42 @@ def read_options(factory: Callable[..., Any], pairs: Iterable[str]) -> dict[str,
                 raise UserError(f"-o {key} takes a {hint.__name__}, not {text!r}") from None
         options[key] = value
     return options
+
+
+def known_options(factory: Callable[..., Any]) -> dict[str, tuple[str, str]]:
+    """What ``-o`` can set of an environment or a builder, in the order of its signature.
+
+    Returns:
+        By name, the default as it is written on the command line and what its docstring says.
+    """
+    import docstring_parser
+
+    target = factory.__init__ if inspect.isclass(factory) else factory
+    about = {
+        param.arg_name: " ".join((param.description or "").split())
+        for param in docstring_parser.parse(inspect.getdoc(target) or "").params
+    }
+    return {
+        name: (_written(parameter.default), about.get(name, ""))
+        for name, parameter in inspect.signature(target).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in _OWN
+    }
+
+
+def print_options(title: str, factory: Callable[..., Any]) -> None:
+    """Print `known_options` below a title, if there are any."""
+    if not (options := known_options(factory)):
+        return
+    click.echo(f"\n{title}:")
+    formatter = click.HelpFormatter(max_width=100)
+    rows = [(f"{name}={default}", about) for name, (default, about) in options.items()]
+    formatter.write_dl(rows, col_max=32)
+    click.echo(formatter.getvalue(), nl=False)
+
+
+def _written(default: Any) -> str:
+    plain = default is None or isinstance(default, _PLAIN)
+    return json.dumps(default).strip('"') if plain else str(default)
 
 
 class _NowhereError(UserError):

@@ -330,6 +330,6 @@ def _make_judges(
         everyone.append(judge)
     twice = [name for name, n in Counter(judge.name for judge in everyone).items() if n > 1]
     if twice or not everyone:
-        wrong = f"has {', '.join(twice)} twice" if twice else "is empty"
-        raise UserError(f"the list of judges {wrong}; name each judge once")
+        wrong = f"has {', '.join(twice)} twice; name each judge once" if twice else "is empty"
+        raise UserError(f"the list of judges {wrong}")
     return everyone

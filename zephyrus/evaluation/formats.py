@@ -60,7 +60,9 @@ def to_terminal(board: Leaderboard) -> RenderableType:
     table = Table()
     for i, (judge, head) in enumerate(_heads(board)):
         title = f"{plain(judge)}\n{plain(head)}" if judge else plain(head)
-        table.add_column(Text(title), justify="left" if i in (1, 2) else "right")
+        table.add_column(  # a name that is cut could be anybody's
+            Text(title), justify="left" if i in (1, 2) else "right", overflow="fold"
+        )
     for row in _rows(board):
         cells = []
         for cell in row:

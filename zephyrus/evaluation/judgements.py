@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from zephyrus.errors import UserError
 from zephyrus.evaluation.settings import Settings
-from zephyrus.jsonlines import append, lines, mend, open_to_append, refusals
+from zephyrus.jsonlines import append, damaged, lines, mend, open_to_append, refusals
 from zephyrus.judge.assess import PARTS, Assessment
 from zephyrus.lock import FileLock, LockHeldError
 from zephyrus.messages import clean_text
@@ -127,7 +127,7 @@ class Judgements:
             try:
                 kept._take(json.loads(line))
             except ValueError as error:
-                raise UserError(f"{kept.path} is damaged in line {number}: {error}") from error
+                raise damaged(kept.path, number, error) from error
         return kept
 
     @classmethod

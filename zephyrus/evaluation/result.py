@@ -243,6 +243,7 @@ def make_evaluation(
         parts=tuple(parts),
         comparison=None,
         notes=(
+            *_run_notes(run),
             *_event_notes(main, scores, len({key.task for key in rollouts})),
             *_settings_notes([settings for settings, _ in chosen]),
         ),
@@ -323,6 +324,14 @@ def _scores_of(parts: Sequence[str]) -> set[str]:
 
 def _main(judges: Iterable[str], parts: Sequence[str]) -> list[Column]:
     return [Column(judge, MAIN[part]) for judge in judges for part in PARTS if part in parts]
+
+
+def _run_notes(run: Run) -> Iterable[str]:
+    wanted = (run.config.get("n") or 0) * (run.config.get("repeats") or 1)
+    done = len(run.done_keys())
+    if done < wanted:
+        broken = f", {len(run.errors())} broke" if run.errors() else ""
+        yield f"the run is unfinished: {done:,} of {wanted:,} rollouts are done{broken}"
 
 
 def _event_notes(main: Sequence[Column], scores: EventScores, events: int) -> Iterable[str]:

@@ -37,6 +37,7 @@ def render(evaluation: Evaluation) -> RenderableType:
     if evaluation.rewards:
         parts.append(_rewards(evaluation))
     parts.append(_work(judges))
+    parts += _reasons(judges)
     parts += [Text(f"note: {plain(note)}", style="yellow") for note in evaluation.notes]
     return Group(*parts)
 
@@ -142,12 +143,23 @@ def _work(judges: Iterable[JudgeResult]) -> Table:
             f"{usage.get('requests', 0):,.0f}",
             f"{usage.get('cached', 0):,.0f}",
             f"{tokens:,.0f}",
-            f"${usage.get('cost_usd', 0):,.2f}",
+            _cost(usage.get("cost_usd", 0), tokens),
         )
-        for reason, count in list(result.reasons.items())[:3]:
-            short = reason if len(reason) <= 60 else reason[:59] + "…"
-            table.add_row(_text(f"  {short}", "red"), "", "", _text(f"{count:,}", "red"))
     return table
+
+
+def _cost(dollars: float, tokens: float) -> str:
+    """What was paid; tokens that cost nothing are of a judge without a price in the table."""
+    return "–" if tokens and not dollars else f"${dollars:,.2f}"
+
+
+def _reasons(judges: Iterable[JudgeResult]) -> Iterable[Text]:
+    """Why judgements are missing, in full: a cut reason would lack what tells how to mend it."""
+    for result in judges:
+        for reason, count in list(result.reasons.items())[:3]:
+            why = reason.removeprefix(f"the judge {result.judge!r}: ")
+            parts = "part" if count == 1 else "parts"
+            yield _text(f"missing: {count:,} {parts} of {result.judge}: {why}", "red")
 
 
 def _add(

@@ -74,7 +74,8 @@ def read_texts(
         task = bank[trajectory.key.task]
         if trajectory.messages[1].content != task.prompt:
             raise UserError(
-                f"the task {task.id!r} now asks something else than it did in {run.path}"
+                f"the task {task.id!r} now asks something else than it did in {run.path}; give the "
+                "bank that the run was made with (--bank FILE), or make the run anew"
             )
         texts.append(Text(trajectory.key, env.brief(task, trajectory), trajectory.rewards))
     if not texts:

@@ -201,7 +201,8 @@ def statistics(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
         chance = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1)  # p_e · total²
         kappa = (same * total - chance) / (total**2 - chance)  # 0/0 where p_e is 1
         s, r = LABELS.index(Label.SUPPORTED), LABELS.index(Label.REFUTED)
-        within = 1 - (confusion[..., s, r] + confusion[..., r, s]) / total
+        # One division of counts: 1 − x/n may round to less than the accuracy, 1 − 4/5 < 1/5.
+        within = (total - confusion[..., s, r] - confusion[..., r, s]) / total
         return np.stack([same / total, kappa, within], axis=-1)
 
 

@@ -15,6 +15,8 @@ from zephyrus.messages import Message
 from zephyrus.trajectory import Trajectory
 from zephyrus.view.plain import plain
 
+_LEAST = 10
+"""Fewer letters of an answer say nothing."""
 _STYLE = {"system": "dim", "user": "cyan", "assistant": "green", "tool": "yellow"}
 
 
@@ -37,17 +39,29 @@ def print_listing(
         for row in _rows(every[:n], None):
             out.file.write("\t".join(row) + "\n")  # rich would turn the tabs into blanks
         return
-    table = Table("task", "repeat", "stopped by", "score", "answer", "gold", box=None)
-    table.columns[0].no_wrap = True
-    table.columns[0].min_width = max((len(t.key.task) for t in every[:n]), default=0)
-    for column in table.columns[1:]:
-        column.no_wrap = True
-        column.overflow = "ellipsis"
-    for row in _rows(every[:n], 32):
-        table.add_row(*map(Text, row))
+    table = _listing(list(_rows(every[:n], 32)), out.width)
     out.print(table)
     more = f"{n} of {len(every)} rollouts; -n shows more, " if len(every) > n else ""
     out.print(f"{more}--task ID shows one in full")
+
+
+def _listing(rows: list[list[str]], width: int) -> Table:
+    """The rows, with as much of answer and gold as is room for beside the rest, which is whole."""
+    heads = ("task", "repeat", "stopped by", "score", "answer", "gold")
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    texts: tuple[str, ...] = heads[4:]
+    room = width - sum(widths[:4]) - 2 * 4
+    while texts and room < len(texts) * (_LEAST + 2):
+        texts = texts[:-1]
+    cut = room // len(texts) - 2 if texts else 0
+    table = Table(*heads[:4], *texts, box=None)
+    for column in table.columns:
+        column.no_wrap = True
+    table.columns[0].min_width = widths[0]
+    for row in rows:
+        cells = [*row[:4], *(_short(cell, cut) for cell in row[4 : 4 + len(texts)])]
+        table.add_row(*map(Text, cells))
+    return table
 
 
 def print_trajectory(trajectory: Trajectory, console: Console | None = None) -> None:
@@ -82,7 +96,8 @@ def _rows(trajectories: Iterable[Trajectory], width: int | None) -> Iterator[lis
             t.answer if t.answer is not None else "-",
             _json(t.task.get("gold")),
         ]
-        yield [_short(plain(cell), width) for cell in row]
+        texts = [_short(plain(cell), width) for cell in row[4:]]
+        yield [_short(plain(cell), None) for cell in row[:4]] + texts
 
 
 def _panel(body: RenderableType, title: str, style: str = "none") -> Panel:
@@ -108,14 +123,15 @@ def _verdict(trajectory: Trajectory) -> Panel:
     task = trajectory.task
     usage = trajectory.usage
     rewards = ", ".join(f"{k} {v:.3g}" for k, v in (trajectory.rewards or {}).items())
+    why = f": {trajectory.unscored}" if trajectory.unscored else ""
     rows = {
         "task": f"{trajectory.key.task} ({task.get('template', '')}, {task.get('answer_type', '')})",
-        "gold": _json(task.get("gold")),
+        "gold": gold if isinstance(gold := task.get("gold"), str) else _json(gold),
         "answer": trajectory.answer if trajectory.answer is not None else "none given",
         "stopped by": str(trajectory.stop or "still running"),
         "tool calls": _calls(trajectory),
         "tokens": f"{usage.prompt_tokens} prompt, {usage.completion_tokens} completion",
-        "rewards": rewards or "not scored",
+        "rewards": rewards or f"not scored{why}",
     }
     if trajectory.error:
         rows["error"] = trajectory.error
