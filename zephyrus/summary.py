@@ -169,9 +169,16 @@ def render(summary: Mapping[str, Any], title: str = "") -> RenderableType:
             accuracy.add_section()
     accuracy.add_row("all", *_accuracy({**summary, "n": summary["scored"]}), style="bold")
 
-    facts = Table(show_header=False)
+    verified = bool(summary["scored"] or not summary["rewards"])  # else there is no verifier
+    facts = Table(
+        title=_plain(title) if title and not verified else None,
+        title_justify="left",
+        show_header=False,
+    )
     facts.add_column()
     facts.add_column(justify="right")
+    if not verified:
+        facts.add_row("rollouts", f"{summary['rollouts']:,}")
     for name, value in summary["rewards"].items():
         label = f"mean reward: {name}" if name != "reward" else "mean reward"
         facts.add_row(_plain(label), _number(value))
@@ -194,7 +201,7 @@ def render(summary: Mapping[str, Any], title: str = "") -> RenderableType:
     if missing := summary["unscored"]["rollouts"]:
         facts.add_row("unscored: no judgement to be had", f"{missing:,}", style="red")
         for reason, count in list(summary["unscored"]["reasons"].items())[:SHOWN_REASONS]:
-            facts.add_row(_plain(f"  {_short(reason)}"), f"{count:,}", style="red")
+            facts.add_row(_plain(f"  {reason}"), f"{count:,}", style="red")
     if broken := summary["infrastructure"]["errors"]:
         facts.add_row("infrastructure errors (not scored)", f"{broken:,}", style="red")
         reasons = list(summary["infrastructure"]["reasons"].items())
@@ -206,7 +213,7 @@ def render(summary: Mapping[str, Any], title: str = "") -> RenderableType:
             )
         if rest := broken - sum(count for _, count in reasons[:SHOWN_REASONS]):
             facts.add_row("  other reasons", f"{rest:,}", style="red")
-    return Group(accuracy, facts)
+    return Group(accuracy, facts) if verified else Group(facts)
 
 
 def last_line(error: str | None) -> str:

@@ -83,6 +83,21 @@ def test_the_summary_says_what_is_missing(sum_env, tmp_path):
     assert "the judge is down" in text
 
 
+def test_a_long_reason_is_not_cut(sum_env, tmp_path):
+    from rich.console import Console
+
+    reason = "the judge could not be had: " + "because of this and that, " * 8 + "so start it"
+
+    class Far(type(sum_env)):
+        async def ascore(self, task, trajectory):
+            raise JudgeError(reason)
+
+    run = rollout(Far(n=1), "scripted", output=tmp_path / "run")
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(render(run.summary))
+    assert "so start it" in " ".join(console.export_text().split())
+
+
 def test_a_trajectory_written_before_there_was_the_field_can_be_read(sum_env, tmp_path):
     run = rollout(type(sum_env)(n=1), "scripted", output=tmp_path / "run")
     line = next(iter(run)).to_json()
@@ -153,3 +168,22 @@ def test_limits_are_the_environments_own_by_default(sum_env):
 
     assert Patient().limits.turns == 33
     assert Patient(limits=Limits(turns=2)).limits.turns == 2
+
+
+def test_without_a_verifier_there_is_no_table_of_accuracies(sum_env, tmp_path):
+    from rich.console import Console
+
+    class Judged(type(sum_env)):
+        def score(self, task, trajectory):
+            return {"rubric": 0.25, "reward": 0.5}
+
+    run = rollout(Judged(n=2), "scripted", output=tmp_path / "run")
+    assert run.summary["accuracy"] is None
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(render(run.summary, "mine"))
+    text = console.export_text()
+    assert "accuracy" not in text
+    assert "mine" in text
+    assert "mean reward: rubric" in text
+    console.print(render(rollout(type(sum_env)(n=2), "scripted", output=tmp_path / "x").summary))
+    assert "accuracy" in console.export_text()
