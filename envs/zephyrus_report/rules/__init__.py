@@ -2,7 +2,7 @@
 
 The way of a text: `text` (sentences) → `mentions` (subjects, numbers, places and times of a
 sentence; `lexicon`, `quantities`, `places`, `times`) → `binding` (what belongs to what) →
-`statements`, `extract` (typed claims) → `compare` (what a text says about a claim) →
+`statements`, `extract` (typed claims) → `compare`, `decide` (what a text says about a claim) →
 `rubric_score`, `judge`.
 
 What the rules can't see:
@@ -14,7 +14,9 @@ What the rules can't see:
 * which of two places of one name is meant, and more of "north of Iceland" than Iceland;
 * local time: "6 PM EST" is read as 18 UTC;
 * importance: hazards weigh by kind and number, all else by how often it is said in other words;
-* style, structure and usefulness.
+* style, structure and usefulness;
+* skill from luck: what is usual for the region and month is often right, and earns what the
+  baselines earn.
 
 So its scores tell reports that follow the reference from those that don't; they are no measure of
 how well a discussion is written, and can't be compared with another judge's.

@@ -109,7 +109,9 @@ def subject_of(parts: Parts, number: Number, *, difference: bool) -> Mention | N
     before = [m for m in fits if m.start <= number.start]
     same = [m for m in before if m.clause == number.clause]
     after = [m for m in fits if m.start > number.start and m.clause == number.clause]
-    # "14 mm of rain", "70 degree highs", but not where the number belongs to what went before.
+    if after and after[0].start - number.end <= len(" of "):
+        return after[0]  # "9 mm of snow", whatever went before
+    # "14 mm falls as rain", "70 degree highs", but not where the number belongs to what went before.
     if after and after[0].start - number.end <= 16:
         others = same and any(same[-1].end < n.start < number.start for n in parts.numbers)
         closer = not same or after[0].start - number.end < number.start - same[-1].end

@@ -1,4 +1,4 @@
-"""How two typed claims stand to each other, and what a text says about a claim.
+"""How two typed claims stand to each other.
 
 Two claims can only speak of each other if they are about the same subject, or one is about a more
 general one (rain is precipitation). Then place, time and what is said are compared:
@@ -13,7 +13,6 @@ do neither. Trends, anomalies, directions, presence and absence agree or contrad
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,7 +43,7 @@ class Band:
 BANDS: dict[str, Band] = {
     "°C": Band(2.0, 0.0, 5.0, 0.0),
     "K": Band(1.5, 0.25, 4.0, 0.6),
-    "m/s": Band(2.5, 0.15, 7.0, 0.4),
+    "m/s": Band(2.5, 0.1, 7.0, 0.4),
     "km/h": Band(10.0, 0.25, 25.0, 0.6),
     "mm": Band(1.0, 0.3, 4.0, 0.6),
     "hPa": Band(3.0, 0.0, 10.0, 0.0),
@@ -149,7 +148,7 @@ def values(a: Quantity, b: Quantity) -> float:
 
 def compare(a: TypedClaim, b: TypedClaim) -> Match | None:
     """How a claim stands to another; None if they are not about the same."""
-    subject = _subjects(a.subject, b.subject)
+    subject = related(a.subject, b.subject)
     if subject == 0.0:
         return None
     said = _said(a, b)
@@ -157,7 +156,8 @@ def compare(a: TypedClaim, b: TypedClaim) -> Match | None:
 
 
 @lru_cache(maxsize=16384)
-def _subjects(a: str, b: str) -> float:
+def related(a: str, b: str) -> float:
+    """How far two subjects are about the same: 1 the same, less for a more general one, else 0."""
     if a == b:
         return 1.0
     if (a, b) in _RIVALS or (b, a) in _RIVALS:
@@ -262,113 +262,3 @@ def _directions(a: str, b: str) -> float:
         return -1.0 if "stationary" in (a, b) else 0.0
     turn = abs(_POINTS.index(a) - _POINTS.index(b))
     return (1.0, 0.7, -0.3, -1.0, -1.0)[min(turn, 8 - turn)]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a text says about a claim.
-
-    Attributes:
-        label: 1 it bears it out, −1 it speaks against it, 0 neither.
-        credit: −1 to 1, graded.
-        other: The claim of the text that decided, None if none.
-        match: How it stands.
-    """
-
-    label: int
-    credit: float
-    other: TypedClaim | None = None
-    match: Match | None = None
-
-
-Matched = tuple[TypedClaim, Match]
-"""A claim of the other text, and how it stands."""
-
-
-class Index:
-    """The claims of a text, by subject."""
-
-    def __init__(self, claims: Sequence[TypedClaim]) -> None:
-        self.claims = tuple(claims)
-        self._by_subject: dict[str, list[TypedClaim]] = {}
-        for claim in self.claims:
-            self._by_subject.setdefault(claim.subject, []).append(claim)
-
-    def matches(self, claim: TypedClaim) -> list[Matched]:
-        """The claims that are about the same, each with how it stands."""
-        found: list[Matched] = []
-        for subject, others in self._by_subject.items():
-            if _subjects(claim.subject, subject) > 0.0:
-                for other in others:
-                    match = compare(claim, other)
-                    if match is not None:
-                        found.append((other, match))
-        return found
-
-
-def look_up(claim: TypedClaim, others: Index) -> Finding:
-    """What a text says about a claim (`decide`)."""
-    return decide(claim, others.matches(claim))
-
-
-def decide(claim: TypedClaim, matches: Sequence[Matched]) -> Finding:
-    """What the claims of a text that are about the same say about a claim.
-
-    It is borne out by a claim that says as much about the same place and time; what the claim says
-    more than the other (a place, a time, a number) keeps it neutral. It is contradicted by one that
-    says the contrary of the same place and time. The claim that bears it out goes first, unless the
-    text says both of the same place and time: who says everything has said nothing. The same claim
-    always bears itself out.
-    """
-    best = Finding(0, 0.0)
-    worst = Finding(0, 0.0)
-    for other, match in matches:
-        if match.said is None:
-            continue
-        if claim == other:
-            return Finding(1, 1.0, other, match)
-        if match.said > 0:
-            entailed = _entailed(claim, other, match)
-            if (entailed, match.credit) > (best.label, best.credit):
-                best = Finding(int(entailed), match.credit, other, match)
-        elif _against(claim, other, match) and match.credit < worst.credit:
-            worst = Finding(-1, match.credit, other, match)
-    if best.label and worst.label and _cancels(best, worst):
-        return Finding(0, best.credit / 2, best.other, best.match)
-    if best.label or worst.label == 0:
-        return best
-    return worst
-
-
-def _cancels(best: Finding, worst: Finding) -> bool:
-    """Whether a text says both a thing and its contrary of the same place and time."""
-    if best.match is None or worst.match is None or worst.match.said is None:
-        return False
-    return worst.match.said <= -0.8 and worst.match.near >= 0.9 * best.match.near
-
-
-def _entailed(claim: TypedClaim, other: TypedClaim, match: Match) -> bool:
-    if match.said is None or match.said < 0.65 or match.subject < 0.7:
-        return False
-    if claim.subject != other.subject and claim.subject not in lineage(other.subject):
-        # The claim is the more specific one: precipitation does not say that it snows.
-        return False
-    if not match.together:
-        return False
-    if claim.aspect != other.aspect and claim.aspect not in ("presence", "absence", "anomaly"):
-        # That it rains does not say how much; above normal does not say by how much.
-        return False
-    # A place or time that the other does not name, or not on an axis that can be compared, is one
-    # that it does not bear out.
-    return (claim.place is None or match.place is not None) and (
-        claim.time is None or match.time is not None
-    )
-
-
-def _against(claim: TypedClaim, other: TypedClaim, match: Match) -> bool:
-    if match.said is None or match.said > -0.5 or not match.together:
-        return False
-    if match.place is None and not (claim.place is None and other.place is None):
-        # "Dry" without a place is said of the whole region.
-        return other.place is None and other.aspect == "absence"
-    return match.time is not None or (claim.time is None and other.time is None)

@@ -50,7 +50,7 @@ def _nearness(a: Place, b: Place) -> float:
     if a.point and b.point:
         apart = _kilometres(a.point, b.point)
         return min(1.0, max(0.0, 1.0 - (apart - 350.0) / 1000.0))
-    first, second = _shape(a), _shape(b)
+    first, second = _shape(a), _turned(_shape(a), _shape(b))
     shared = shapely.intersection(first, second).area
     smaller, larger = sorted((first.area, second.area))
     if shared > 0.0:
@@ -58,6 +58,28 @@ def _nearness(a: Place, b: Place) -> float:
         size = (smaller / larger) ** 0.25
         return float(inside * (0.35 + 0.65 * size))
     return 0.25 if shapely.distance(first, second) < 2.0 else 0.0
+
+
+def _turned(first: BaseGeometry, second: BaseGeometry) -> BaseGeometry:
+    """The second shape, turned by 360 degrees where it then lies nearer: across the date line."""
+    import shapely
+    from shapely.affinity import translate
+
+    if shapely.bounds(first)[2] < 150.0 and shapely.bounds(first)[0] > -150.0:
+        return second
+
+    def nearest(shape: BaseGeometry) -> tuple[float, float]:
+        return -shapely.intersection(first, shape).area, shapely.distance(first, shape)
+
+    return min((translate(second, turn) for turn in (0.0, -360.0, 360.0)), key=nearest)
+
+
+@lru_cache(maxsize=65536)
+def wider(a: Place | None, b: Place | None) -> bool:
+    """Whether a place is larger than another; False where that is not known, and for a point."""
+    if a is None or b is None or a.point or not a.key or not (b.key or b.point):
+        return False
+    return bool(_shape(a).area > _shape(b).area)
 
 
 def _kilometres(a: tuple[float, float], b: tuple[float, float]) -> float:

@@ -9,12 +9,12 @@ from typing import Any
 from zephyrus.errors import JudgeError
 from zephyrus.judge.base import Brief, Claim, Judge, JudgeUsage, Label, RubricScores, Verdict
 from zephyrus.judge.guard import harmless
-from zephyrus_report.rules.compare import Finding, Index, look_up
+from zephyrus_report.rules.decide import Finding, Index, look_up
 from zephyrus_report.rules.extract import extract
 from zephyrus_report.rules.rubric_score import KEYS, Pair, criteria, level
 from zephyrus_report.rules.typed import TypedClaim, parse
 
-VERSION = "1"
+VERSION = "2"
 """Changes with every change of what the rules say about any text."""
 
 MOST_CLAIMS = 300

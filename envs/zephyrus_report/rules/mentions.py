@@ -180,7 +180,7 @@ def _bare(low: str, m: re.Match[str], parts: Parts) -> str:
     if word.endswith("s"):
         return warm if _TEMPERATURE_AFTER.match(tail) or not tail.strip() else system
     if re.match(
-        r"\s*(?:of|near|around|at|will be|in the)\s+(?:the\s+)?(?:-?\d{1,2}\b|low|mid|upper)(?!\s*hpa)",
+        r"\s*(?:of|near|around|at|will be|in the)\s+(?:the\s+)?(?:-?\d{1,2}\b(?!(?:\.\d+)?\s?°?\s?[ns]\b)|low|mid|upper)(?!\s*hpa)",
         tail,
     ):
         return warm

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_N = r"[-−]?\d+(?:\.\d+)?(?:\s\d/\d+|/\d+)?|[-−]?\.\d+"
+_N = r"(?:[-−]|\bminus\s)?\d+(?:\.\d+)?(?:\s\d/\d+|/\d+)?|[-−]?\.\d+"
 _WORDS = {
     "half an": 0.5, "half of an": 0.5, "quarter": 0.25, "a quarter": 0.25, "three quarters of an": 0.75,
     "an": 1.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "ten": 10.0,
@@ -48,6 +48,7 @@ _PARTS = {
     "upper": (7, 9),
     "high": (7, 9),
 }
+_ABSOLUTE = 150.0  # kelvin; no difference of temperatures is that large
 _LEVEL = re.compile(r"\b(200|250|300|500|700|850|925)[\s-]?(?:hpa|mb|millibars?)\b")
 
 
@@ -81,7 +82,7 @@ class Found:
 def _number(words: str) -> float:
     if words in _WORDS:
         return _WORDS[words]
-    words = words.replace("−", "-")
+    words = words.replace("minus ", "-").replace("−", "-")
     whole, _, fraction = words.rpartition(" ")
     if "/" in fraction:
         top, bottom = fraction.split("/")
@@ -113,6 +114,8 @@ def find(lower: str, start: int, end: int, *, celsius: bool = False) -> list[Fou
         is_f = unit == "°C" and scale != 1.0
         if unit == "deg":
             is_f, scale, offset = (False, 1.0, 0.0) if celsius else (True, 5 / 9, -160 / 9)
+        if unit == "K" and min(a, b) >= _ABSOLUTE:
+            unit, offset = "°C", -273.15  # a temperature, no difference
         low, high = sorted((a * scale + offset, b * scale + offset))
         found.append(Found(Quantity(low, high, unit, is_f), m.start(), m.end()))
     for m in _DECADE.finditer(lower, start, end):

@@ -1,6 +1,6 @@
 """The six criteria of the report rubric from typed claims.
 
-Every claim of either text is looked up in the other (`compare.look_up`): it has a credit from 0 to
+Every claim of either text is looked up in the other (`decide.look_up`): it has a credit from 0 to
 1 (subject x place x time x what is said), and is marked where the other text contradicts it. Of a
 set of claims, precision is the mean credit of the report's, recall that of the reference's, each
 less `CONTRADICTED` for a contradicted claim, and F is their harmonic mean.
@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from zephyrus_report.rules.compare import Finding, Index, Matched, decide
+from zephyrus_report.rules.decide import Finding, Index, Matched, decide
 from zephyrus_report.rules.lexicon import lineage
 from zephyrus_report.rules.typed import LIKELIHOODS, TypedClaim
 

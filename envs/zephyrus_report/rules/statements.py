@@ -109,6 +109,8 @@ def _bracketed(parts: Parts, bracket: tuple[int, int]) -> tuple[Time | None, lis
     return (told[0] if told else None), named or places_of(parts, opening, opening)
 
 
+_EITHER_BEFORE = re.compile(r"\b(?:above|below|warmer|cooler|colder)(?:\s[a-z]+)?\sor\s$")
+_EITHER_AFTER = re.compile(r",?\sor\s(?:perhaps\s|even\s)?(?:above|below|warmer|cooler|colder)\b")
 _BY = re.compile(r"\bby (?:about |around |up to )?$")
 _AT_MOST = re.compile(r"(?:no more than|less than|at most|under|below|not more than)\s+$")
 
@@ -129,6 +131,10 @@ def signs(parts: Parts, text: Text) -> list[TypedClaim]:
     for t in parts.of("anomaly"):
         if any(0 <= t.start - end <= 18 for end in numbers) and t.key != "near":
             continue  # a departure with its number
+        if _EITHER_BEFORE.search(text.lower, max(0, t.start - 32), t.start) or (
+            t.key != "near" and _EITHER_AFTER.match(text.lower, t.end)
+        ):
+            continue  # "above or below normal" says nothing
         about = [
             m
             for m in warm

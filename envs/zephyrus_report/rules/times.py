@@ -110,13 +110,13 @@ class Found:
 
 
 def month_number(word: str) -> int:
-    """1 to 12 of a month's name or its first three letters."""
-    return next(i for i, month in enumerate(MONTHS, 1) if month.startswith(word[:3]))
+    """1 to 12 of a month's name or its first three letters; ValueError if there is none."""
+    return [month[:3] for month in MONTHS].index(word[:3]) + 1
 
 
 def day_number(word: str) -> int:
-    """0 (Monday) to 6 of a weekday's name or its first two letters."""
-    return next(i for i, day in enumerate(DAYS) if day.startswith(word[:2]))
+    """0 (Monday) to 6 of a weekday's name or its first two letters; ValueError if none."""
+    return [day[:2] for day in DAYS].index(word[:2])
 
 
 def hour_of_year(month: int, day: int) -> float:
@@ -246,6 +246,8 @@ class Calendar:
                 _, first, last_stop, last_at, _ = last
                 if stop < first and axis == "week":
                     begin, stop = begin + WEEK, stop + WEEK
+                elif axis == "date" and begin < first - YEAR / 2:
+                    begin, stop = begin + YEAR, stop + YEAR  # over the turn of the year
                 if begin >= first:
                     found.pop()
                     each = (axis, first, max(stop, last_stop), last_at, until)

@@ -6,6 +6,7 @@ alone: ``Rain: mean 14 mm; over northern France; time Sat 0 UTC for 24 h / 3 Jan
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -105,7 +106,14 @@ _VALUE = re.compile(
 
 
 def parse(words: str) -> TypedClaim | None:
-    """Read what `TypedClaim.text` wrote; None if it did not."""
+    """Read what `TypedClaim.text` wrote; None if it did not: a report may hold anything like it."""
+    try:
+        return _parsed(words)
+    except ValueError:  # "1.2.3 mm", "12 Xyz"
+        return None
+
+
+def _parsed(words: str) -> TypedClaim | None:
     head, *rest = words.strip().removesuffix(".").split("; ")
     name, colon, said = head.partition(": ")
     subject = subject_named(name)
@@ -133,11 +141,11 @@ def parse(words: str) -> TypedClaim | None:
     elif number:
         aspect = "departure" if number["departure"] else "value"
         role = number["role"] or ""
-        try:
-            low = float(number["a"])
-            value = Quantity(low, float(number["b"] or low), number["unit"])
-        except ValueError:
+        low = float(number["a"])
+        high = float(number["b"] or low)
+        if not (low <= high < math.inf and low > -math.inf):
             return None
+        value = Quantity(low, high, number["unit"])
     elif statement.endswith(" normal"):
         aspect, detail = "anomaly", statement.removesuffix(" normal")
     elif statement in TRENDS:
@@ -179,7 +187,11 @@ def time_words(time: Time) -> str:
 
 
 def read_time(words: str) -> Time | None:
-    """Read what `time_words` wrote; None if it did not."""
+    """Read what `time_words` wrote; None if it did not.
+
+    Raises:
+        ValueError: If it only looks like it: "Xyz 0 UTC for 1.2.3 h".
+    """
     m = _AXES.fullmatch(words)
     if m is None or not words:
         return None
