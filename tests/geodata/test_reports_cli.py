@@ -108,3 +108,18 @@ def test_a_text_can_not_drive_the_terminal(tmp_path: Path) -> None:
     )
     for output in (run(str(file)).output, run(str(file), "--text").output):
         assert not {"\x1b", "\x07", "\u202e"} & set(output)
+
+
+def test_standard_input() -> None:
+    result = CliRunner().invoke(data, ["reports", "parse", "-", "--text"], input=OFFICE)
+    assert result.exit_code == 0
+    assert result.output.strip() == discussion_text(parse_product(OFFICE)).strip()
+
+
+def test_a_picture_is_refused_once(tmp_path: Path) -> None:
+    file = tmp_path / "map.png"
+    file.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 40)
+    result = run(str(file))
+    assert result.exit_code == 1
+    assert result.output.count("refused") == 1
+    assert "is no text" in result.output

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -118,7 +119,7 @@ def read_products(
     """Read every product of a file.
 
     Args:
-        path: a file of bulletins, a product's JSON, an archive's `reports.jsonl`, or a cassette
+        path: a file ("-" is standard input) of bulletins, a product's JSON, an archive's `reports.jsonl`, or a cassette
             (`.yaml`).
         near: as for `parse_product`.
         on_refused: is told of each text that is refused; without it the first one is raised.
@@ -136,9 +137,11 @@ def read_products(
 
 def _sources(path: Path) -> list[Source]:
     try:
-        data = path.read_bytes()
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except OSError as error:
         raise ReportError(f"{path} can't be read: {error.strerror or error}") from None
+    if b"\0" in data:
+        raise ReportError(f"{path} is no text: it holds zero bytes, as pictures and archives do")
     if path.suffix.lower() == ".jsonl":
         return [_archived(path, line) for line in data.splitlines() if line.strip()]
     if path.suffix.lower() not in (".yaml", ".yml"):

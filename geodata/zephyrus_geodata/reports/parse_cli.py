@@ -20,7 +20,11 @@ _Found = list[tuple[str, "Product"]]
     epilog="For example: zephyrus data reports parse AFD.txt --text --keep aviation,marine"
 )
 @click.argument(
-    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE…"
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    metavar="FILE…",
 )
 @click.option("--json", "as_json", is_flag=True, help="For scripts: every part of every product.")
 @click.option("--text", "as_text", is_flag=True, help="Print the text that is scored.")
@@ -33,6 +37,7 @@ _Found = list[tuple[str, "Product"]]
 @click.option(
     "--near",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"]),
+    metavar="DATE",
     help="A date near the issue, for bulletins that tell the day of the month alone.",
 )
 def parse(
@@ -40,7 +45,7 @@ def parse(
 ) -> None:
     """Take National Weather Service texts apart: product, office, time of issue, sections.
 
-    A FILE may hold one bulletin or many (plain, or as IEM joins them), a product's JSON from
+    A FILE (- for standard input) may hold one bulletin or many (plain, or as IEM joins them), a product's JSON from
     api.weather.gov, an archive's reports.jsonl, or recorded answers (a VCR cassette, .yaml).
 
     What is no report (a stub, a test, a listing, a text that can't be dated) is refused with the
