@@ -8,7 +8,7 @@ region's latitude.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from zephyrus.env import Script
@@ -17,7 +17,7 @@ from zephyrus.messages import Message
 from zephyrus_report.compose.calendar import MONTHS, Calendar
 from zephyrus_report.compose.findings import Finding, Kind, Place, Quantity
 from zephyrus_report.compose.places import in_words
-from zephyrus_report.compose.wording import Wording, celsius
+from zephyrus_report.compose.wording import Wording, celsius, listed
 from zephyrus_report.event import STEP, Atlas, Event
 from zephyrus_report.evidence import Evidence, Request
 from zephyrus_report.report_text import count_words
@@ -53,25 +53,23 @@ def climatology(event: Event, atlas: Atlas, limits: Limits) -> Script:
     words = Wording(Calendar(event.initial), event.key)
     low, high = (known.value(usual(atlas.region, _T2M, rank)) for rank in ("p10", "p90"))
     steps = (event.window[1] - event.window[0]) // STEP + 1
+    wet = []
     for place in places:
         water = known.value(usual(place, _RAIN))
         if water is not None:
-            lines.append(
-                words.sentence(_wet(place, event, water * steps, known.value(usual(place, _T2M))))
-            )
+            wet.append(_wet(place, event, water * steps, known.value(usual(place, _T2M))))
+    lines += _grouped(words, wet)
     wind, cover = known.value(usual(atlas.region, _WIND)), known.value(usual(atlas.region, _CLOUD))
     if wind is not None:
-        lines.append(f"10 m winds average {round(wind)} m/s.")
+        lines.append(f"10 m winds over {in_words(atlas.region)} average {round(wind)} m/s.")
     if cover is not None:
         lines.append(words.sentence(_finding(Kind.CLOUD, atlas.region, event, cover=(cover, "%"))))
-    for place in places:
-        warmth = known.value(usual(place, _T2M))
-        if warmth is not None:
-            lines.append(words.sentence(_warm(place, event, warmth)))
+    warmths = [(place, known.value(usual(place, _T2M))) for place in places]
+    lines += _grouped(words, [_warm(place, event, t) for place, t in warmths if t is not None])
     if low is not None and high is not None:
         lines.append(
-            f"Temperatures are near the climatological mean, mostly between {celsius(low)} and "
-            f"{celsius(high)}."
+            f"Temperatures over {in_words(atlas.region)} are near the climatological mean, mostly "
+            f"between {celsius(low)} and {celsius(high)}."
         )
     yield _told(lines, event)
 
@@ -100,19 +98,20 @@ def persistence(event: Event, atlas: Atlas, limits: Limits) -> Script:
         "the forecast persist."
     ]
     steps = (event.window[1] - event.window[0]) // STEP + 1
+    wet, winds, warm = [], [], []
     for place in places:
         water, speed = known.value(first(place, _RAIN)), known.value(first(place, _WIND, "max"))
-        if water is not None:
-            lines.append(
-                words.sentence(_wet(place, event, water * steps, known.value(first(place, _T2M))))
-            )
-        if speed is not None:
-            lines.append(f"10 m winds over {in_words(place)} stay up to {round(speed)} m/s.")
-    for place in places:
         warmth = known.value(first(place, _T2M))
         low, high = (known.value(first(place, _T2M, statistic)) for statistic in ("min", "max"))
+        if water is not None:
+            wet.append(_wet(place, event, water * steps, warmth))
+        if speed is not None:
+            winds.append(f"{round(speed)} m/s over {in_words(place)}")
         if warmth is not None:
-            lines.append(words.sentence(_warm(place, event, warmth, low, high)))
+            warm.append(_warm(place, event, warmth, low, high))
+    lines += _grouped(words, wet)
+    lines += [f"10 m winds stay up to {listed(winds)}."] if winds else []
+    lines += _grouped(words, warm)
     cover = known.value(first(atlas.region, _CLOUD))
     if cover is not None:
         lines.append(words.sentence(_finding(Kind.CLOUD, atlas.region, event, cover=(cover, "%"))))
@@ -124,25 +123,28 @@ def text_only(event: Event, atlas: Atlas, limits: Limits) -> Script:
 
     The numbers are textbook ones: zonal means and their yearly course, in round figures.
     """
-    words = Wording(Calendar(event.initial), event.key)
+    calendar = Calendar(event.initial)
+    words = Wording(calendar, event.key)
     season = "tropics" if abs(atlas.latitude) < _TROPIC else _season(atlas.latitude, event.month)
     month = MONTHS[event.month - 1]
-    when = Calendar(event.initial).window(*event.window)
+    when = calendar.window(*event.window)
     where = in_words(atlas.region)
     lines = [line.format(where=where, when=when, month=month) for line in _LIKELY[season]]
+    wet, warm = [], []
     for place in atlas.places(_MOST_PLACES):
         latitude = atlas.middle(place)[0]
         warmth = _zonal_warmth(latitude, event.month)
         water = _zonal_rain(latitude) * len(event.days())
-        lines.append(words.sentence(_wet(place, event, water, warmth)))
-        lines.append(words.sentence(_warm(place, event, warmth)))
+        wet.append(_wet(place, event, water, warmth))
+        warm.append(_warm(place, event, warmth))
+    lines += [*_grouped(words, wet), *_grouped(words, warm)]
     yield _told(lines, event)
 
 
 def _zonal_warmth(latitude: float, month: int) -> float:
     """About the zonal mean 2 m temperature in °C: colder and more seasonal toward the poles."""
     summer = math.cos((month - (7.5 if latitude >= 0 else 1.5)) * math.pi / 6.0)
-    return 27.0 - 0.009 * latitude**2 + 0.18 * abs(latitude) * summer
+    return 27.0 - 0.0077 * latitude**2 + 0.25 * abs(latitude) * summer
 
 
 def _zonal_rain(latitude: float) -> float:
@@ -205,6 +207,14 @@ def _season(latitude: float, month: int) -> str:
     """The meteorological season of a month: winter is December to February in the north."""
     seasons = ("winter", "spring", "summer", "autumn")
     return seasons[(month % 12 // 3 + (0 if latitude >= 0 else 2)) % 4]
+
+
+def _grouped(words: Wording, findings: Sequence[Finding]) -> list[str]:
+    """A sentence for the places of each kind; one with a range of its own stands alone."""
+    alone = [f for f in findings if "lowest" in f.values]
+    kinds = dict.fromkeys(f.kind for f in findings if f not in alone)
+    rest = [[f for f in findings if f.kind is kind and f not in alone] for kind in kinds]
+    return [*(words.sentence(f) for f in alone), *map(words.together, rest)]
 
 
 def _finding(kind: Kind, place: Place, event: Event, **values: tuple[float, str]) -> Finding:

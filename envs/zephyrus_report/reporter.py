@@ -16,7 +16,16 @@ from zephyrus_report import shown
 from zephyrus_report.compose import hazards
 from zephyrus_report.compose.calendar import Calendar
 from zephyrus_report.compose.findings import Finding, Kind, Place
-from zephyrus_report.compose.plan import HAZARDS, OVERVIEW, TEMPERATURE, WEATHER, Item
+from zephyrus_report.compose.plan import (
+    HAZARDS,
+    OVERVIEW,
+    TEMPERATURE,
+    WEATHER,
+    Item,
+    severe,
+    without_drizzle,
+    without_heaviest,
+)
 from zephyrus_report.compose.wording import Wording
 from zephyrus_report.event import Atlas, Event
 from zephyrus_report.report_text import count_words
@@ -28,7 +37,8 @@ NOTHING = "No data could be had for this period."
 
 _BREEZE = 10.8  # m/s, Beaufort 6: a weaker wind is not told
 _TRACE = 3.0  # mm a day: less is not told of a place that is dry over the whole period
-_WET = {"short_range": 3, "extended": 2, "outlook": 4}  # areas told together
+_GALE = 3.5  # the most importance of a wind: its hazard is told anyway
+_WET = {"short_range": 3, "extended": 2, "outlook": 3}  # areas told together
 
 
 def write_report(
@@ -54,7 +64,7 @@ def plan(survey: Survey) -> Iterator[Item]:
     systems = sorted(shown.systems(survey), key=lambda f: -f.importance)
     fronts = list(shown.fronts(survey))[:2]
     pattern = list(shown.pattern(survey))
-    yield from (Item(OVERVIEW, (f,), 4.0 + f.importance) for f in pattern)
+    yield from (Item(OVERVIEW, (f,), 5.0 + f.importance) for f in pattern)
     for rank, f in enumerate(systems):
         yield Item(OVERVIEW, (f,), 6.0 - 2.0 * rank + f.importance)
     yield from (Item(OVERVIEW, (f,), 4.0 + f.importance) for f in fronts)
@@ -64,31 +74,42 @@ def plan(survey: Survey) -> Iterator[Item]:
     dry = [f for f in whole if f.kind is Kind.DRY]
     days = [(0, *event.window)] if event.style == "outlook" else event.days()
     dangers: list[Finding] = []
+    peaks = _each(survey, shown.wind, *event.window)
+    here = {(f.place, f.hour) for f in peaks}
     for day, start, end in days:
         wet = [
             f
             for f in _each(survey, shown.rain, start, end)
             if f.kind is Kind.PRECIPITATION and not _hardly(f, dry)
         ]
-        wind = _sharpest(_each(survey, shown.wind, start, end), survey.atlas.region)
+        wind = _apart(_each(survey, shown.wind, start, end), survey.atlas.region)
         dangers += [*(f for f in wet if "heaviest" in f.values), *wind]
-        chosen = tuple(wet[: _WET[event.style]])
+        chosen = tuple(map(without_drizzle, wet[: _WET[event.style]]))
         if chosen:
             cause = shown.cause(survey, chosen[0], systems, fronts)
-            yield Item(WEATHER, chosen, 4.0 + chosen[0].importance, cause, day)
+            least = 6.0 if event.style == "outlook" else 4.0  # there it is told but once
+            yield Item(WEATHER, chosen, least + chosen[0].importance, cause, day)
             peak = shown.wettest_day(survey, chosen[0]) if event.style == "outlook" else None
             if peak is not None:
-                yield Item(WEATHER, (peak,), 2.0 + peak.importance)
-        for f in [f for f in wind if f.number("speed") >= _BREEZE][:1]:
+                yield Item(WEATHER, (without_heaviest(peak),), 2.0 + peak.importance)
+        peaking = [f for f in wind if (f.place, f.hour) in here]
+        strong = [f for f in peaking if f.number("speed") >= _BREEZE]
+        if not strong and peaks and peaks[0].number("speed") < _BREEZE:  # of weak winds one is told
+            strong = [f for f in peaking if f.hour == peaks[0].hour]
+        for f in strong[: 2 if event.style == "outlook" else 1]:
             cause = shown.cause(survey, f, systems, [])
-            yield Item(WEATHER, (f,), 1.5 + f.importance, cause, day)
+            yield Item(WEATHER, (f,), 1.5 + min(f.importance, _GALE), cause, day)
     if dry:
         only = len(dry) == len(survey.areas)
+        parts = [f for f in dry if f.place != survey.atlas.region]
+        dry = dry if only or not parts else parts
         cause = shown.cause(survey, dry[0], systems, [])
         yield Item(WEATHER, tuple(dry[:3]), 4.0 if only else 2.2, cause)
     anomalies = _each(survey, shown.anomaly, *event.window)
     extremes = _each(survey, shown.extreme, *event.window)
-    ranked = hazards.rank([*dangers, *anomalies, *extremes])
+    unusual = [f for f in extremes if severe(f, anomalies)]
+    region = survey.atlas.region.key
+    ranked = hazards.rank([*dangers, *anomalies, *unusual], region=region)
     if dangers or extremes:  # without wind or rain nothing is known of hazards
         yield Item(HAZARDS, (), 9.0, hazards=tuple(ranked))
     yield from _temperatures(survey, anomalies)
@@ -158,12 +179,14 @@ def _each(survey: Survey, show: shown.Show, start: int, end: int) -> list[Findin
     return sorted((f for f in found if f is not None), key=lambda f: -f.importance)
 
 
-def _sharpest(found: Sequence[Finding], region: Place) -> list[Finding]:
-    """Without that of the whole region where a part of it has the very same extreme."""
-    parts = {(f.hour, round(f.number("speed"), 1)) for f in found if f.place != region}
-    return [
-        f for f in found if f.place != region or (f.hour, round(f.number("speed"), 1)) not in parts
-    ]
+def _apart(found: Sequence[Finding], region: Place) -> list[Finding]:
+    """The winds, each gale once: of a part rather than of the whole region."""
+    ranked = sorted(found, key=lambda f: (-f.importance, f.place == region))
+    kept: list[Finding] = []
+    for wind in ranked:
+        if not any(hazards.repeats(wind, other, region.key) for other in kept):
+            kept.append(wind)
+    return kept
 
 
 def _hardly(finding: Finding, dry: Sequence[Finding]) -> bool:

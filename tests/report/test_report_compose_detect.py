@@ -17,6 +17,7 @@ from zephyrus_report.compose.findings import COMPASS, Kind, compass, day_of
 from zephyrus_report.compose.places import Gazetteer
 from zephyrus_report.compose.scene import Scene, choose_areas
 from zephyrus_report.compose.sphere import bearing, blowing_from, distance, gradient
+from zephyrus_report.compose.wind import direction
 from zephyrus_report.compose.words import STATIONARY
 
 HOURS = np.arange(6, 49, 6)
@@ -259,12 +260,13 @@ def test_a_gale_has_its_hour_and_the_direction_it_comes_from(south):
     assert found.number("speed") == pytest.approx(20.0)
 
 
-def test_a_wind_without_one_direction_gets_none():
+def test_winds_from_all_sides_have_the_direction_of_the_strongest():
     def around(lat, lon, hour):
-        return np.where(lon < 10, 15.0, -15.0) + 0 * lat
+        return np.where(lon < 10, 15.0, -16.0) + 0 * lat
 
     made = scene(world({U10: around, V10: steady(0.5)}, REGION), REGION.key)
-    assert detect_surface.wind(made, REGION, 6, 48).direction == ""
+    assert direction(made, REGION, 6) == ""
+    assert detect_surface.wind(made, REGION, 6, 48).direction == "east"
 
 
 @pytest.mark.parametrize(

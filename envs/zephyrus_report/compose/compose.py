@@ -25,7 +25,7 @@ from zephyrus_report.prompts import WORDS
 LABEL = "composed from simulated fields by fixed rules; not written by a forecaster"
 """What a composed discussion is; kept with it wherever it goes."""
 
-VERSION = "1"
+VERSION = "2"
 """Changes when the same data give another text."""
 
 NEEDED = ("mean_sea_level_pressure", "2m_temperature", "total_precipitation_6hr")
@@ -109,11 +109,20 @@ def compose(
         raise UserError(f"the forecast {forecast.id} has no lead time from {start} to {end} h")
     most = (words or WORDS[style]) - _ROOM
     identity = key or f"{dataset.name}/{forecast.name}/{region.key}/{start}-{end}"
-    items = plan(scene, style)
+    whole = plan(scene, style)
+    items = list(whole)
     text = _render(scene, items, identity)
+    left: list[Item] = []
     while len(text.split()) > most and len(items) > 1:
-        items.remove(_least(items))
+        left.append(_least(items))
+        items.remove(left[-1])
         text = _render(scene, items, identity)
+    # A long sentence that was left out may have made room for shorter ones.
+    for item in reversed(left):
+        fuller = [each for each in whole if each in items or each is item]
+        longer = _render(scene, fuller, identity)
+        if len(longer.split()) <= most:
+            items, text = fuller, longer
     told = [f for item in items for f in item.findings]
     told += [h.finding for item in items for h in item.hazards or ()]
     distinct = {id(finding): finding for finding in told}

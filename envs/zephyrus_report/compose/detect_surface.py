@@ -7,7 +7,7 @@ import numpy as np
 from zephyrus_geodata import Feature
 from zephyrus_report.compose.findings import Finding, Kind, Quantity
 from zephyrus_report.compose.scene import Scene
-from zephyrus_report.compose.wind import SPEED10, direction
+from zephyrus_report.compose.wind import SPEED10, direction, direction_at_peak
 
 RAIN = "total_precipitation_6hr"
 T2M = "2m_temperature"
@@ -32,6 +32,7 @@ def wind(scene: Scene, area: Feature, start: int, end: int) -> Finding | None:
     if found is None:
         return None
     speed, hour, place = found
+    blows = direction(scene, area, hour) or direction_at_peak(scene, area, hour)
     return Finding(
         Kind.WIND,
         place,
@@ -39,7 +40,7 @@ def wind(scene: Scene, area: Feature, start: int, end: int) -> Finding | None:
         end,
         {"speed": speed},
         hour=hour,
-        direction=direction(scene, area, hour),
+        direction=blows,
         importance=round((speed.value / 14.0) ** 2, 3),
     )
 
@@ -57,9 +58,10 @@ def precipitation(scene: Scene, area: Feature, start: int, end: int) -> Finding 
         weight = 0.3 * min(days, 5.0)
         return Finding(Kind.DRY, scene.place(area), start, end, {"total": total}, importance=weight)
     values = {"total": total}
-    importance, hour = total.value / days / 8.0, None
+    importance, hour, there = total.value / days / 8.0, None, None
     if found := scene.extreme(RAIN, area, "max", start, end):
         values["heaviest"], hour = found[0], found[1]
+        there = found[2] if found[2].part else None
         importance += found[0].value / 15.0
     return Finding(
         Kind.PRECIPITATION,
@@ -69,6 +71,7 @@ def precipitation(scene: Scene, area: Feature, start: int, end: int) -> Finding 
         values,
         hour=hour,
         detail=precipitation_type(scene, area, start, end),
+        target=there,
         importance=round(importance, 3),
     )
 

@@ -27,9 +27,13 @@ _AROUND, _HOLLOW = 7.5, 0.2  # degrees and hPa of a first, cheap test
 _LOW, _HIGH = 1013.0, 1015.0  # hPa: a low's mean pressure is below, a high's above
 _CLOSED = 1.0  # hPa below or above nine tenths of the ring
 _STEP = 110.0  # km/h: the fastest a centre moves
+_WESTWARD = 65.0  # km/h: the same towards the west, in the westerlies
+_WESTERLIES = 30.0  # degrees of latitude
 _LONG_ENOUGH = 18  # h: a shorter track is left out
-_NEAR = 0.3  # of 1 for a centre inside the region all the time
-_GAP, _PIECES = 12, 900.0  # h and km between two pieces of one track
+_NEAR = 0.35  # of 1 for a centre inside the region all the time
+_GAP = 12  # h between two pieces of one track
+_PIECES = {Kind.LOW: 900.0, Kind.HIGH: 1500.0}  # km: the centre of a wide high jumps further
+_ASIDE = 0.35  # how much a system counts that is near outlying parts of the region alone
 _REACH = 1200.0  # km: a centre further from the region than this is no part of its story
 
 # Pressure reduced to sea level says little over high ground.
@@ -82,8 +86,8 @@ def tracks(forecast: Forecast, kind: Kind, steps: slice, barred: NDArray[np.bool
     live: list[Track] = []
     for step in range(steps.start, steps.stop):
         found = _centres(grid, raw[:, step], kind, barred, around)
-        reach = _STEP * float(hours[step] - hours[step - 1]) if step > steps.start else 0.0
-        taken = _nearest_first(around, [t.cells[-1] for t in live], found, reach)
+        passed = float(hours[step] - hours[step - 1]) if step > steps.start else 0.0
+        taken = _nearest_first(around, [t.cells[-1] for t in live], found, passed)
         for i, j in taken.items():
             live[i].steps.append(step)
             live[i].cells.append(found[j])
@@ -120,14 +124,22 @@ class _Surroundings:
         lat, lon = self._lat, self._lon
         return distance(lat[one][:, None], lon[one][:, None], lat[other], lon[other])
 
+    def reach(self, one: list[int], other: list[int], hours: float) -> NDArray[np.float64]:
+        """How far in km a centre gets from each cell towards each other in some hours."""
+        lat, lon = self._lat[one][:, None], self._lon[one][:, None]
+        west = (self._lon[other] - lon + 180.0) % 360.0 - 180.0 < 0.0
+        slow = west & (np.abs(lat) > _WESTERLIES)
+        return np.where(slow, _WESTWARD, _STEP) * hours
+
 
 def _nearest_first(
-    around: _Surroundings, before: list[int], after: list[int], reach: float
+    around: _Surroundings, before: list[int], after: list[int], hours: float
 ) -> dict[int, int]:
-    """Join each centre before to one after, the nearest pair first, none beyond the reach."""
+    """Join each centre before to one some hours after, the nearest first, none beyond reach."""
     far = around.between(before, after)
+    can = far <= around.reach(before, after, hours)
     joined: dict[int, int] = {}
-    for i, j in np.argwhere(far <= reach)[np.argsort(far[far <= reach], kind="stable")].tolist():
+    for i, j in np.argwhere(can)[np.argsort(far[can], kind="stable")].tolist():
         if i not in joined and j not in joined.values():
             joined[i] = j
     return joined
@@ -188,7 +200,7 @@ def _same_system(a: Finding, b: Finding) -> bool:
     if lat1 is None or lon1 is None or lat2 is None or lon2 is None:
         return False
     soon = abs(second.start - first.end) <= _GAP
-    return soon and float(distance(lat1, lon1, lat2, lon2)) <= _PIECES
+    return soon and float(distance(lat1, lon1, lat2, lon2)) <= _PIECES[a.kind]
 
 
 def _finding(scene: Scene, track: Track, importance: float) -> Finding:
@@ -276,13 +288,20 @@ def _cells(grid: Grid, degrees: float) -> tuple[int, int]:
 
 
 def _nearness(scene: Scene, track: Track) -> float:
-    """From 1 for a track inside the region to 0 for one that stays `_REACH` away, on average."""
-    grid = scene.forecast.grid
-    lat, lon = _coordinates(grid)
-    inside = scene.core
+    """From 1 for a track inside the region to 0 for one that stays `_REACH` away.
+
+    It is the mean of the nearer half of the track, since a low that comes from far matters where it
+    arrives. Near outlying parts of the region, Alaska of the United States, it counts less.
+    """
+    lat, lon = _coordinates(scene.forecast.grid)
     cells = np.array(track.cells)
-    far = distance(lat[cells][:, None], lon[cells][:, None], lat[inside], lon[inside])
-    return float(np.maximum(0.0, 1.0 - far.min(axis=1) / _REACH).mean())
+
+    def near(inside: NDArray[np.intp]) -> float:
+        far = distance(lat[cells][:, None], lon[cells][:, None], lat[inside], lon[inside])
+        share = np.sort(np.maximum(0.0, 1.0 - far.min(axis=1) / _REACH))
+        return float(share[len(share) // 2 :].mean())
+
+    return max(near(scene.core), _ASIDE * near(scene.reach))
 
 
 def _barred(scene: Scene) -> NDArray[np.bool_]:

@@ -43,12 +43,13 @@ class Kind(StrEnum):
     """The same with a rise."""
     WIND = "wind"
     """The strongest 10 m wind over the place: ``speed`` at `hour`; `direction` is where the mean
-    wind of the place blows from, "" where it has no clear direction."""
+    wind of the place blows from, or where that has no clear direction, the strongest."""
     JET = "jet"
     """The strongest 500 hPa wind over the place: ``speed`` at `hour`; `direction` as in WIND."""
     PRECIPITATION = "precipitation"
     """``total``: the area mean's sum over the hours; ``heaviest``: the most in one step and cell,
-    at `hour`. `detail` is "rain", "snow" or "rain and snow"."""
+    at `hour`, in `target` where that is a part of the place. `detail` is "rain", "snow" or "rain
+    and snow"."""
     DRY = "dry"
     """Hardly any precipitation: ``total`` as above."""
     CLOUD = "cloud"
@@ -148,7 +149,7 @@ class Finding:
         hour: Lead time of the extreme, where there is one.
         direction: A point of `COMPASS`: where a system moves to, where a wind comes from.
         detail: What else there is to say, as `Kind` lists it.
-        target: Where a moving system is at the end.
+        target: Where a moving system is at the end, or where in the place an extreme is.
         importance: Higher is told first; 1 is worth a sentence, 3 is a hazard.
     """
 

@@ -11,6 +11,7 @@ from zephyrus_report.compose.wording import Wording, amount, capital, celsius, f
 
 _GALE = 17.2  # m/s, Beaufort 8
 _RAIN_DAY, _RAIN_LOCAL = 12.0, 14.0  # mm a day of the area mean; mm in 6 h of a cell
+_ONE_GALE = 12  # h
 _SNOW_DAY = 6.0  # mm of water a day
 _COLD, _WARM = -6.0, 5.0  # K of departure beyond the 10th or 90th percentile
 _HOT = 30.0  # °C of the area mean: below, warmth is no hazard
@@ -33,8 +34,14 @@ class Hazard:
     local: bool = False
 
 
-def rank(findings: Iterable[Finding], most: int = 4) -> list[Hazard]:
-    """The hazards among findings, the worst first: one of each name and place."""
+def rank(findings: Iterable[Finding], most: int = 4, region: str = "") -> list[Hazard]:
+    """The hazards among findings, the worst first: one of each name and place.
+
+    Args:
+        findings: Of any kind.
+        most: How many are kept.
+        region: Key of the region, whose gale is not told beside that of a part of it.
+    """
     best: dict[tuple[str, str], Hazard] = {}
     for finding in findings:
         hazard = _hazard(finding)
@@ -43,13 +50,49 @@ def rank(findings: Iterable[Finding], most: int = 4) -> list[Hazard]:
         key = (hazard.name.split()[-1], finding.place.key)
         if key not in best or hazard.weight > best[key].weight:
             best[key] = hazard
-    ranked = sorted(best.values(), key=lambda h: (-h.weight, h.name, h.finding.place.key))
+    own = [h for h in best.values() if not (h.local and _of_a_part(h, best.values(), region))]
+    ranked = sorted(own, key=lambda h: (-h.weight, h.name, h.finding.place.key))
     kept: list[Hazard] = []
     for hazard in ranked:
         # Two of one sort leave room for others.
-        if sum(k.name.split()[-1] == hazard.name.split()[-1] for k in kept) < 2:
+        alike = [k for k in kept if k.name.split()[-1] == hazard.name.split()[-1]]
+        told = any(repeats(k.finding, hazard.finding, region) for k in alike)
+        if len(alike) < 2 and not told:
             kept.append(hazard)
     return kept[:most]
+
+
+def repeats(a: Finding, b: Finding, region: str) -> bool:
+    """Whether two extremes are one: of the same cell, or a gale of the region and of a part."""
+    name = {Kind.WIND: "speed", Kind.PRECIPITATION: "heaviest"}.get(a.kind, "")
+    known = name in a.values and name in b.values
+    if a.kind is not b.kind or not known or a.hour is None or b.hour is None:
+        return False
+    if same_cell(a, b, name):
+        return True
+    if a.kind is not Kind.WIND or region not in (a.place.key, b.place.key):
+        return False
+    alike = force(a.number(name)) == force(b.number(name))
+    return alike and abs(a.hour - b.hour) <= _ONE_GALE
+
+
+def same_cell(a: Finding, b: Finding, name: str) -> bool:
+    """Whether an extreme is the same one, by its hour and value."""
+    return a.hour == b.hour and abs(a.number(name) - b.number(name)) < 0.05
+
+
+def _of_a_part(hazard: Hazard, others: Iterable[Hazard], region: str) -> bool:
+    """Whether a hazard of the region is that of a part of it, which says more."""
+    f = hazard.finding
+    name = "speed" if f.kind is Kind.WIND else "heaviest"
+    return f.place.key == region and any(
+        o.finding.kind is f.kind
+        and o.finding.place.key != region
+        and name in f.values
+        and name in o.finding.values
+        and same_cell(f, o.finding, name)
+        for o in others
+    )
 
 
 def sentence(wording: Wording, hazards: list[Hazard]) -> str:
@@ -109,7 +152,8 @@ def _words(wording: Wording, hazard: Hazard) -> str:
     if f.kind is Kind.PRECIPITATION:
         if hazard.local:
             most = amount(f.number("heaviest"))
-            return f"possible locally {hazard.name} {where} {when} (up to {most} in 6 h)"
+            there = f"over {in_words(f.target or f.place)}"
+            return f"possible locally {hazard.name} {there} {when} (up to {most} in 6 h)"
         return f"{hazard.name} {where} {when} ({amount(f.number('total'))} on average)"
     if f.kind in (Kind.COLD_EXTREME, Kind.HEAT_EXTREME):
         cold = f.kind is Kind.COLD_EXTREME

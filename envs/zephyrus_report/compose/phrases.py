@@ -27,12 +27,6 @@ def tendency(kind: Kind, before: int, after: int) -> str:
     return "strengthening to" if after > before else "weakening to"
 
 
-def water(f: Finding, kind: str = "") -> str:
-    """A total: "3 mm of snow (water equivalent)"."""
-    total = f"{amount(f.number('total'))}{kind}"
-    return f"{total} (water equivalent)" if f.detail == "snow" else total
-
-
 def agreeing(f: Finding, verb: str) -> str:
     """A verb that agrees with the place."""
     if verb == "be":

@@ -124,10 +124,22 @@ class Gazetteer:
             if nearest < 0 or distance[nearest] > _NEAR:
                 return Place("", latitude=latitude, longitude=lon)
             found = self._features[nearest]
+        found = self._state(found, distance)
         # An ocean's part says less than the coordinates that stand beside it.
         large = found.kind != "ocean" and self._area(found) > _LARGE
         part = self.part(found, latitude, lon) if large else ""
         return Place(found.name, found.key, part, latitude, lon)
+
+    def _state(self, found: Feature, distance: NDArray[np.float64]) -> Feature:
+        """Of a country that is told by its states, the nearest one of a point off its shores."""
+        if found.kind != "country":
+            return found
+        states = [
+            (float(far), feature)
+            for feature, far in zip(self._features, distance, strict=True)
+            if feature.kind == "us_state" and feature.parent == found.name and far <= _NEAR
+        ]
+        return min(states, key=lambda each: each[0])[1] if states else found
 
     def _beside(self, holding: NDArray[np.intp], distance: NDArray[np.float64]) -> Feature | None:
         """The sea or land near a point of open ocean, whose name says more than the ocean's."""
@@ -162,20 +174,22 @@ class Gazetteer:
         return found
 
     def middle(self, feature: Feature) -> tuple[float, float]:
-        """The weighted middle of a feature's cells, (latitude, longitude)."""
+        """The weighted middle of a feature's main body, (latitude, longitude)."""
         return self._shape(feature)[:2]
 
     def _area(self, feature: Feature) -> float:
         return float(self._dataset.zones.weights(feature).weights.sum())
 
     def _shape(self, feature: Feature) -> tuple[float, float, float, float]:
-        """Middle and standard deviations of the cells in latitude and longitude, degrees."""
+        """Middle and standard deviations of the main body's cells in latitude and longitude."""
         found = self._shapes.get(feature.key)
         if found is None:
             zone, grid = self._dataset.zones.weights(feature), self._dataset.grid
-            weights = zone.weights / zone.weights.sum()
-            lat = grid.latitude[zone.cells // grid.shape[1]]
-            angle = np.deg2rad(grid.longitude[zone.cells % grid.shape[1]])
+            body = self.body(feature)
+            cells, weights = zone.cells[body], zone.weights[body]
+            weights = weights / weights.sum()
+            lat = grid.latitude[cells // grid.shape[1]]
+            angle = np.deg2rad(grid.longitude[cells % grid.shape[1]])
             middle = math.degrees(
                 math.atan2(float(weights @ np.sin(angle)), float(weights @ np.cos(angle)))
             )

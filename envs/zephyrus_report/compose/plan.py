@@ -9,19 +9,22 @@ from zephyrus_geodata import Feature
 from zephyrus_report.compose import detect_fronts, detect_surface, detect_systems, detect_upper
 from zephyrus_report.compose.cause import Cause, Causes
 from zephyrus_report.compose.findings import Finding, Kind
-from zephyrus_report.compose.hazards import Hazard, rank
+from zephyrus_report.compose.hazards import Hazard, rank, repeats
 from zephyrus_report.compose.scene import Scene
 
 OVERVIEW, WEATHER, HAZARDS, TEMPERATURE = range(4)
 """The paragraphs, in order."""
 
 _SYSTEMS = {"short_range": 2, "extended": 3, "outlook": 2}
-_WET = {"short_range": 3, "extended": 2, "outlook": 4}  # areas told together
+_WET = {"short_range": 3, "extended": 2, "outlook": 3}  # areas told together
 _HAZARDS = {"short_range": 4, "extended": 3, "outlook": 3}
 _BREEZE = 10.8  # m/s, Beaufort 6: a weaker wind is not told
 _STORY = 0.45  # importance of a pressure system that is worth telling
 _TROPICS = 22.0  # degrees of latitude
 _TRACE = 3.0  # mm a day: less is not told of a place that is dry over the whole window
+_GALE = 3.5  # the most importance of a wind: its hazard is told anyway
+_SHOWER = 5.0  # mm in 6 h: a cell that gets less is not told beside the mean
+_BITTER = -35.0  # °C: a hazard also where it is usual
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ def plan(scene: Scene, style: str) -> list[Item]:
     fronts = _fronts(scene)
     causes = Causes(scene, systems, fronts)
     items = _overview(scene, systems, fronts)
+    tropical = _tropical_rain(scene)
+    if tropical and style != "outlook":
+        items.append(Item(OVERVIEW, (without_heaviest(tropical),), 5.0))
     if style == "outlook":
         windows = [(0, scene.start, scene.end)]
     else:
@@ -66,16 +72,20 @@ def plan(scene: Scene, style: str) -> list[Item]:
     told: list[Finding] = []
     whole = _each(scene, detect_surface.precipitation, scene.start, scene.end)
     dry = {f.place.key for f in whole if f.kind is Kind.DRY}
+    peaks = _peaks([f for _, *hours in windows for f in _each(scene, detect_surface.wind, *hours)])
     for day, start, end in windows:
-        found, wet = _day(scene, style, causes, dry, day, start, end)
+        found, wet = _day(scene, style, causes, dry, peaks, day, start, end)
         items += found
         told += wet
     if style == "extended":
         items = _heaviest_once(items)
+    items = [replace(i, findings=tuple(without_drizzle(f) for f in i.findings)) for i in items]
     items += _dry(scene, causes, whole)
     anomalies = _each(scene, detect_surface.anomaly, scene.start, scene.end)
     extremes = _each(scene, detect_surface.extreme, scene.start, scene.end)
-    hazards = rank([*told, *anomalies, *extremes], _HAZARDS[style])
+    told += [tropical] if tropical else []
+    dangers = [f for f in extremes if severe(f, anomalies)]
+    hazards = rank([*told, *anomalies, *dangers], _HAZARDS[style], scene.region.key)
     items.append(Item(HAZARDS, (), 9.0, hazards=tuple(hazards)))
     items += _temperatures(scene, causes, anomalies, extremes, hazards)
     return items
@@ -86,9 +96,10 @@ def _overview(scene: Scene, systems: list[Finding], fronts: list[Finding]) -> li
     tropical = abs(scene.latitude) < _TROPICS
     pattern, jet = detect_upper.pattern(scene), detect_upper.jet(scene)
     if pattern:
-        items.append(Item(OVERVIEW, (pattern,), 4.0 + pattern.importance))
+        items.append(Item(OVERVIEW, (pattern,), 5.0 + pattern.importance))
     items += [
-        Item(OVERVIEW, (f,), 6.0 - 2.0 * rank + f.importance) for rank, f in enumerate(systems)
+        Item(OVERVIEW, (f,), 5.0 - 1.5 * rank + 1.5 * f.importance)
+        for rank, f in enumerate(systems)
     ]
     items += [Item(OVERVIEW, (f,), 5.0 - rank + f.importance) for rank, f in enumerate(fronts)]
     if jet:
@@ -96,19 +107,39 @@ def _overview(scene: Scene, systems: list[Finding], fronts: list[Finding]) -> li
     cloud = detect_surface.cloud(scene, scene.region, scene.start, scene.end)
     if cloud:
         items.append(Item(OVERVIEW, (cloud,), 4.0 if tropical else 0.3))
-    if tropical:
-        # There the sky and the rain are the story.
-        rain = detect_surface.precipitation(scene, scene.region, scene.start, scene.end)
-        several = len(scene.areas) > 1
-        if rain and several and rain.kind is Kind.PRECIPITATION:
-            items.append(Item(OVERVIEW, (rain,), 5.0))
     return items
 
 
+def _tropical_rain(scene: Scene) -> Finding | None:
+    """In the tropics the sky and the rain of the whole region are the story."""
+    if abs(scene.latitude) >= _TROPICS or len(scene.areas) < 2:
+        return None
+    rain = detect_surface.precipitation(scene, scene.region, scene.start, scene.end)
+    return rain if rain and rain.kind is Kind.PRECIPITATION else None
+
+
+def severe(extreme: Finding, anomalies: Sequence[Finding]) -> bool:
+    """Whether an extreme is a hazard: heat is; cold where it is unusual, or great anywhere."""
+    if extreme.kind is Kind.HEAT_EXTREME or extreme.number("lowest") <= _BITTER:
+        return True
+    cold = {f.place.key for f in anomalies if f.kind is Kind.COLD_ANOMALY}
+    return extreme.place.key in cold or bool(extreme.place.part and cold)
+
+
 def _day(
-    scene: Scene, style: str, causes: Causes, dry: set[str], day: int, start: int, end: int
+    scene: Scene,
+    style: str,
+    causes: Causes,
+    dry: set[str],
+    peaks: Sequence[Finding],
+    day: int,
+    start: int,
+    end: int,
 ) -> tuple[list[Item], list[Finding]]:
-    """Precipitation and wind of one window: (items, everything found)."""
+    """Precipitation and wind of one window: (items, everything found).
+
+    The wind of a place is told on the day of its peak.
+    """
     rain = _each(scene, detect_surface.precipitation, start, end)
     wet = [
         f
@@ -121,19 +152,42 @@ def _day(
     if chosen:
         cause = causes.common(chosen)
         most = max(f.importance for f in chosen)
-        items.append(_caused(WEATHER, tuple(chosen), 4.0 + most, cause, day))
-    strong = [f for f in wind if f.number("speed") >= _BREEZE][: 2 if style == "outlook" else 1]
-    strong = strong or (wind[:1] if style == "outlook" or day == scene.days[0] else [])
+        least = 6.0 if style == "outlook" else 4.0  # there it is told but once
+        items.append(_caused(WEATHER, tuple(chosen), least + most, cause, day))
+    here = {(f.place.key, f.hour) for f in peaks}
+    peaking = _apart(scene, [f for f in wind if (f.place.key, f.hour) in here])
+    strong = [f for f in peaking if f.number("speed") >= _BREEZE]
+    strong = strong[: 2 if style == "outlook" else 1]
+    if not wet and style != "outlook":  # a quiet day has room for two
+        strong = peaking[:2]
+    if not strong and peaks and peaks[0].number("speed") < _BREEZE:  # of weak winds one is told
+        strong = [f for f in peaking if f.hour == peaks[0].hour][:1]
     items += [
-        _caused(WEATHER, (f,), 1.5 - rank + f.importance, causes.wind(f), day)
+        _caused(WEATHER, (f,), 1.5 - rank + min(f.importance, _GALE), causes.wind(f), day)
         for rank, f in enumerate(strong)
     ]
     if style == "outlook" and chosen:
         peak = _wettest_day(scene, chosen[0])
         if peak is not None:
-            least = items[0].priority - 1.0  # the sum over the window matters more
-            items.append(_caused(WEATHER, (peak,), least, causes.precipitation(peak)))
+            least = 2.5 + most  # the sum over the window matters more
+            once = without_heaviest(peak)
+            items.insert(1, _caused(WEATHER, (once,), least, causes.precipitation(peak)))
     return items, [*wet, *wind]
+
+
+def _peaks(winds: Sequence[Finding]) -> list[Finding]:
+    """Of the winds of several days the strongest of each place, the strongest first."""
+    ranked = sorted(winds, key=lambda f: (-f.importance, f.start))
+    return list({f.place.key: f for f in reversed(ranked)}.values())[::-1]
+
+
+def _apart(scene: Scene, winds: Sequence[Finding]) -> list[Finding]:
+    """The winds without those that tell of a gale which one before has told."""
+    kept: list[Finding] = []
+    for wind in winds:
+        if not any(repeats(wind, other, scene.region.key) for other in kept):
+            kept.append(wind)
+    return kept
 
 
 def _heaviest_once(items: list[Item]) -> list[Item]:
@@ -146,25 +200,39 @@ def _heaviest_once(items: list[Item]) -> list[Item]:
 
     most = max((heaviest(item) for item in items if item.day), default=0.0)
     return [
-        replace(item, findings=tuple(map(_without_heaviest, item.findings)))
+        replace(item, findings=tuple(map(without_heaviest, item.findings)))
         if item.day and 0.0 < heaviest(item) < most
         else item
         for item in items
     ]
 
 
-def _without_heaviest(finding: Finding) -> Finding:
+def without_drizzle(finding: Finding) -> Finding:
+    """Without an amount of 6 h that is none to tell."""
+    little = finding.kind is Kind.PRECIPITATION and "heaviest" in finding.values
+    return without_heaviest(finding) if little and finding.number("heaviest") < _SHOWER else finding
+
+
+def without_heaviest(finding: Finding) -> Finding:
+    """Without the heaviest 6-h amount, which is told elsewhere."""
     values = {name: value for name, value in finding.values.items() if name != "heaviest"}
     return replace(finding, values=values)
 
 
 def _dry(scene: Scene, causes: Causes, whole: Sequence[Finding]) -> list[Item]:
     """The areas that are dry over the whole window, told once."""
-    dry = [f for f in whole if f.kind is Kind.DRY][:3]
+    dry = [f for f in whole if f.kind is Kind.DRY]
     if not dry:
         return []
     only = len(dry) == len(scene.areas)  # no rain to tell: this is the weather
-    return [_caused(WEATHER, tuple(dry), 4.0 if only else 2.2, causes.dry(dry))]
+    parts = [f for f in dry if f.place.key != scene.region.key]
+    if not only and parts:  # some of the region is wet
+        dry = parts
+    sizes = {a.key: float(scene.dataset.zones.weights(a).weights.sum()) for a in scene.areas}
+    apart = sum(size for key, size in sizes.items() if key != scene.region.key)
+    share = min(sum(sizes[f.place.key] for f in dry) / max(apart, 1.0), 1.0)
+    priority = 4.0 if only else 2.5 + 3.0 * share
+    return [_caused(WEATHER, tuple(dry[:3]), priority, causes.dry(dry[:3]))]
 
 
 def _temperatures(

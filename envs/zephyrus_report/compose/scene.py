@@ -17,12 +17,12 @@ from zephyrus_report.compose.places import Gazetteer, main_body
 _MOST_AREAS = 8
 _LEAST_AREA = 6.0e10  # m2, about a cell of T42 in middle latitudes
 _LARGEST_SHARE = 0.7  # of the region: a larger feature is the region itself
-_INSIDE = 0.7  # of an area's weight that must be in the region
+_INSIDE = 0.65  # of an area's weight that must be in the region
 _BODY = 0.95  # of an area's weight that must be in one piece
-_COVERED = 0.5  # of the region
+_COVERED = 0.8  # of the region: less, and its own means and extremes are told too
 _LEAST_GAIN = 0.02  # of the region that an area must add to those chosen before
 
-_OUTLIER = 2.5  # standard deviations from the region's middle
+_OUTLIER, _OUTLYING = 2.5, 1.8  # standard deviations from the region's middle
 
 # Kinds that divide a region, and how much rather one is chosen than another of the same gain.
 _DIVIDING: dict[str, float] = {
@@ -72,7 +72,16 @@ class Scene:
 
     @cached_property
     def core(self) -> NDArray[np.intp]:
+        """The region's cells without outlying parts, such as Alaska of the United States."""
+        return self._within(_OUTLYING)
+
+    @cached_property
+    def reach(self) -> NDArray[np.intp]:
         """The region's cells without far outliers, such as the last islands of an arc."""
+        return self._within(_OUTLIER)
+
+    def _within(self, most: float) -> NDArray[np.intp]:
+        """The region's cells within some standard deviations of its middle."""
         grid, cells = self.dataset.grid, self.zone.cells
         offsets = [
             self.gazetteer.offset(
@@ -82,7 +91,7 @@ class Scene:
             )
             for cell in cells
         ]
-        near = [max(abs(north), abs(east)) <= _OUTLIER for north, east in offsets]
+        near = [max(abs(north), abs(east)) <= most for north, east in offsets]
         return cells[near]
 
     @cached_property
@@ -218,7 +227,7 @@ def choose_areas(dataset: Dataset, region: Feature) -> tuple[Feature, ...]:
 
     Each next one is the feature that adds most to what is covered; none is smaller than about a
     cell of a coarse grid, since the data say little about it, and none has much of its area
-    overseas. Where they leave half of the region out, the region itself comes first.
+    overseas. Where they leave much of the region out, the region itself comes first.
     """
     zones = dataset.zones.build()
     whole = dataset.zones.weights(region)

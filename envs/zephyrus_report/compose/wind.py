@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from zephyrus_geodata import Feature
 from zephyrus_report.compose.findings import compass
 from zephyrus_report.compose.scene import Scene
@@ -30,6 +32,22 @@ def direction(scene: Scene, area: Feature, hour: int) -> str:
         if strength < _STEADY * mean:
             return ""
     return compass(blowing_from(u, v))
+
+
+def direction_at_peak(scene: Scene, area: Feature, hour: int) -> str:
+    """Where the 10 m wind of an area's windiest cell blows from at a lead time.
+
+    Over a large area, or around a low, it says more than a mean of winds from all sides.
+    """
+    if not scene.has(U10, V10):
+        return ""
+    cells, step = scene.dataset.zones.weights(area).cells, scene.steps(hour, hour)
+    u, v = (scene.forecast.cells(name)[cells][:, step][:, 0] for name in (U10, V10))
+    speed = np.hypot(u.astype(np.float64), v)
+    if np.isnan(speed).all():
+        return ""
+    peak = int(np.nanargmax(speed))
+    return compass(blowing_from(float(u[peak]), float(v[peak])))
 
 
 def mean_direction(scene: Scene, area: Feature, start: int, end: int) -> str:

@@ -22,8 +22,9 @@ wind            10 m winds over PLACE peak at 18 m/s (gale force) from the south
 jet             500 hPa winds over PLACE reach 45 m/s from the west at MOMENT.
 precipitation   Rain totals average 14 mm over PLACE WHEN, with up to 9 mm in 6 h by MOMENT. |
                 PLACE receives 14 mm of rain on average WHEN, locally up to 9 mm in the 6 h to
-                MOMENT. ("snow", "rain and snow"; of snow the water equivalent. The amount is the
-                area mean summed over the days, the most in 6 h that of any grid cell.)
+                MOMENT (over the west of PLACE). ("snow", "rain and snow"; of snow the water
+                equivalent, which is said once. The amount is the area mean summed over the days,
+                the most in 6 h that of any grid cell.)
 dry             PLACE stays mostly dry WHEN, with an average total of 0.2 mm.
 cloud           Skies over PLACE are cloudy WHEN, with a mean cloud cover of 85 %.
 temperature     2 m temperature over PLACE averages 4 °C WHEN, ranging from -3 °C to 11 °C.
@@ -58,7 +59,6 @@ from zephyrus_report.compose.phrases import (
     peak_hour,
     sides,
     tendency,
-    water,
 )
 from zephyrus_report.compose.places import in_words
 from zephyrus_report.compose.words import (
@@ -105,6 +105,7 @@ class Wording:
         self.calendar = calendar
         self._key = key
         self._used: Counter[str] = Counter()
+        self._led = False  # the sentence begins with a cause
 
     def sentence(self, finding: Finding, cause: str = "") -> str:
         """One finding as a sentence with its full stop.
@@ -127,6 +128,7 @@ class Wording:
             return " ".join(
                 self.sentence(f, cause if not i else "") for i, f in enumerate(findings)
             )
+        self._led = bool(cause)
         return self._finish(_JOINED[findings[0].kind](self, findings), cause)
 
     def pick(self, about: str, options: Sequence[str]) -> str:
@@ -211,7 +213,7 @@ class Wording:
     def _precipitation(self, f: Finding) -> str:
         total, when = amount(f.number("total")), self.calendar.window(f.start, f.end)
         place, what = in_words(f.place), f.detail
-        water = " (water equivalent)" if what == "snow" else ""
+        water = self._equivalent(f)
         text = self.pick(
             "precipitation",
             (
@@ -225,13 +227,20 @@ class Wording:
         if "heaviest" not in f.values or f.hour is None:
             return ""
         most, when = amount(f.number("heaviest")), self.calendar.moment(f.hour)
+        where = "" if f.target is None else f" over {in_words(f.target)}"
         return self.pick(
             "heaviest",
             (
-                f", with up to {most} in 6 h by {when}",
-                f", locally up to {most} in the 6 h to {when}",
+                f", with up to {most} in 6 h by {when}{where}",
+                f", locally up to {most} in the 6 h to {when}{where}",
             ),
         )
+
+    def _equivalent(self, f: Finding) -> str:
+        """That an amount of snow is of water: said once in a discussion."""
+        first = f.detail == "snow" and not self._used["water"]
+        self._used["water"] += first
+        return " (water equivalent)" if first else ""
 
     def _rains(self, findings: Sequence[Finding]) -> str:
         when = self.calendar.window(findings[0].start, findings[0].end)
@@ -240,18 +249,14 @@ class Wording:
         for f in findings:
             # A second kind of precipitation is named where it differs from the first.
             kind = "" if f.detail == first else f" of {f.detail}"
-            parts.append(f"{water(f, kind)} over {in_words(f.place)}")
+            total = f"{amount(f.number('total'))}{kind}{self._equivalent(f)}"
+            parts.append(f"{total} over {in_words(f.place)}")
         most = max(findings, key=lambda f: f.number("heaviest") if "heaviest" in f.values else 0.0)
         extra = self._heaviest(most)
-        where = f" over {in_words(most.place)}" if extra else ""
-        text = self.pick(
-            "rains",
-            (
-                f"{first} totals average {listed(parts)} {when}",
-                f"{when}, {first} totals average {listed(parts)}",
-            ),
-        )
-        return text + extra + where
+        where = f" over {in_words(most.place)}" if extra and most.target is None else ""
+        plain = f"{first} totals average {listed(parts)} {when}"
+        dated = f"{when}, {first} totals average {listed(parts)}"
+        return self.pick("rains", (plain, plain if self._led else dated)) + extra + where
 
     def _dry(self, f: Finding) -> str:
         return (
@@ -321,12 +326,13 @@ class Wording:
             self.calendar.month(findings[0].start),
         )
         side = sides(findings[0])[1]
+        alike: dict[str, list[str]] = {}  # places by departure as it is told
+        for f in findings:
+            alike.setdefault(celsius(abs(f.number("departure"))), []).append(in_words(f.place))
+        usual = f"the {month} climatological mean"
         parts = [
-            f"{celsius(abs(f.number('departure')))} {side} the {month} climatological mean over "
-            f"{in_words(f.place)}"
-            if i == 0
-            else f"{celsius(abs(f.number('departure')))} {side} it over {in_words(f.place)}"
-            for i, f in enumerate(findings)
+            f"{away} {side} {'it' if i else usual} over {listed(places)}"
+            for i, (away, places) in enumerate(alike.items())
         ]
         return f"2 m temperature averages {listed(parts)} {when}"
 

@@ -23,6 +23,9 @@ _FORCES = (
     (13.9, "near gale force"),
 )
 
+# After the US National Weather Service's terms, of eighths: to 2, to 4, and to 6.
+_SKIES = ((31.0, "mostly clear"), (56.0, "partly cloudy"), (80.0, "mostly cloudy"))
+
 
 def amount(millimetres: float) -> str:
     """Precipitation: "14 mm", "0.4 mm"."""
@@ -49,7 +52,7 @@ def force(speed: float) -> str:
 
 def sky(cover: float) -> str:
     """What a sky with this cloud cover in % is called."""
-    for most, word in ((25.0, "mostly clear"), (50.0, "partly cloudy"), (75.0, "mostly cloudy")):
+    for most, word in _SKIES:
         if cover < most:
             return word
     return "overcast" if cover >= 90.0 else "cloudy"

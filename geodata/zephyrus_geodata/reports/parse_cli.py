@@ -74,7 +74,7 @@ def parse(
                 on_refused=here.append,
             )
         except ReportError as error:
-            products, here = [], [Refusal(str(error), "")]
+            products, here = [], [Refusal(str(error).removeprefix(f"{file} "), "")]
         found += [(file, product) for product in products]
         refused += [{"file": file, "reason": one.reason} for one in here]
     if as_json:
