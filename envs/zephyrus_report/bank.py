@@ -13,6 +13,7 @@ import time
 import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,7 @@ def build_bank(
     regions: str | Sequence[str] | None = None,
     periods: str | Sequence[str] | None = None,
     reports: Path | str | None = None,
+    pairing: Mapping[str, Any] | None = None,
 ) -> EventBankReport:
     """Build a bank of events and write it.
 
@@ -85,6 +87,8 @@ def build_bank(
         periods: Which of `PERIODS`, in the same form; by default all.
         reports: A folder of archived reports (``zephyrus data reports fetch``): then the events
             have real references, those that a forecast of the dataset precedes.
+        pairing: With reports, further arguments of `zephyrus_report.archive_events.archive_events`:
+            how old a forecast may be, which corrections count, and so on.
 
     Returns:
         The report: counts, and what the references are.
@@ -101,7 +105,7 @@ def build_bank(
     try:
         source = load_dataset(dataset) if isinstance(dataset, str) else dataset
         if reports:
-            tasks = archive_events(source, reports, wanted, seed)
+            tasks = archive_events(source, reports, wanted, seed, **(pairing or {}))
         else:
             tasks = composed_events(
                 source, wanted, seed, regions=_names(regions), periods=_names(periods)

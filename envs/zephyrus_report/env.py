@@ -86,7 +86,7 @@ class ReportEnv(ForecastEnv):
             split: Which events a reset draws from: "train", "validation" or "test".
             dataset: The dataset that the events are of: a name, a folder, or an open one.
             bank: The events or their file; by default those that ship for the dataset.
-            judge: Who scores: a judge, or what `zephyrus.judge.make_judge` knows.
+            judge: Who scores: a name of `zephyrus judge list`, openai:MODEL@URL, or a judge.
             judge_url: Another address for the judge's endpoint.
             scoring_passes: How often each report is judged; a deterministic judge is asked once.
             rubric_weight: What of the reward is the rubric, 0 to 1; the rest is Discussion F1.
@@ -94,7 +94,7 @@ class ReportEnv(ForecastEnv):
                 prompt gives; twice as many lose 1.
             neutral: What a NEUTRAL claim weighs in the precision: "exclude" (0), "penalize" (1),
                 or a number between.
-            max_claims: Claims of a report that count, None for all.
+            max_claims: Claims of a report that count; none (null) for all.
             use_tools: False offers no tool at all: what a model writes from the prompt alone.
             maps: Whether the map tool is offered; never by compact.
             proxies: Whether to add scores that need no judge to the rewards, and not to "reward";
@@ -251,12 +251,53 @@ class ReportEnv(ForecastEnv):
         regions: str | Sequence[str] | None = None,
         periods: str | Sequence[str] | None = None,
         reports: str | Path | None = None,
+        latency_hours: float = 6.0,
+        max_age_hours: float = 24.0,
+        corrections: str = "latest",
+        keep: str = "nearest",
+        words: int | None = None,
     ) -> EventBankReport:
-        """Make events of a dataset, composed or archived; see `zephyrus_report.bank.build_bank`."""
+        """Make events of a dataset, with composed references or with archived reports.
+
+        Args:
+            dataset: The dataset, or its name or folder.
+            sizes: The most events of each split; by default all that there are.
+            seed: Same seed and data, same bank.
+            output: The file, ``.jsonl`` or ``.jsonl.gz``; nothing is written if None.
+            regions: Of composed events: names of features, separated by commas.
+            periods: Of composed events: which of short_range, extended, outlook.
+            reports: A folder of `zephyrus data reports fetch`: real references.
+            latency_hours: With reports: hours after its initial time until a forecast is at hand.
+            max_age_hours: With reports: how old the forecast may be when the report is issued.
+            corrections: With reports: "latest", "first" or "all" of a report's corrections.
+            keep: With reports: "nearest" takes one of a product and office for each forecast,
+                "all" every one.
+            words: With reports: the word budget, by default that of the product.
+        """
         from zephyrus_report.bank import build_bank
 
+        for name, value, known in (
+            ("corrections", corrections, ("latest", "first", "all")),
+            ("keep", keep, ("nearest", "all")),
+        ):
+            if value not in known:
+                raise UserError(f"{name} is one of {', '.join(known)}, not {value!r}")
+        pairing = {
+            "latency_hours": latency_hours,
+            "max_age_hours": max_age_hours,
+            "corrections": corrections,
+            "keep": keep,
+            "words": words,
+        }
         return build_bank(
-            dataset, sizes, seed, output, regions=regions, periods=periods, reports=reports
+            dataset,
+            sizes,
+            seed,
+            output,
+            regions=regions,
+            periods=periods,
+            reports=reports,
+            pairing=pairing,
         )
 
     def _setting(self, task: Task) -> tuple[Event, Atlas]:

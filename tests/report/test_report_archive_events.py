@@ -284,3 +284,23 @@ def test_split_by_time_properties(rows, weights):
         for later in SPLITS[number + 1 :]:
             for a in parts[earlier]:
                 assert all(a.valid[1] <= b.initial for b in parts[later])
+
+
+def test_the_builder_takes_the_options_of_pairing(world, tmp_path):
+    from zephyrus_report.env import ReportEnv
+
+    texts = [short_range(at(5, 8)), short_range(at(5, 8), "snow", "CCA")]
+    lines = [json.dumps(text.to_dict()) + "\n" for text in texts]
+    (tmp_path / "reports.jsonl").write_text("".join(lines))
+
+    def build(**options):
+        return ReportEnv.build_bank(world, {"test": 1}, reports=tmp_path, **options).tasks[0]
+
+    assert "with snow ahead" in build().gold
+    event = build(corrections="first", words=99)
+    assert "with rain ahead" in event.gold
+    assert "At most 99 words." in event.prompt
+    with pytest.raises(UserError, match="no report of 2 goes with a forecast"):
+        build(latency_hours=9, max_age_hours=10)
+    with pytest.raises(UserError, match="corrections is one of latest, first, all, not 'newest'"):
+        build(corrections="newest")
