@@ -1,7 +1,9 @@
 """A real small language model through a real OpenAI-compatible server."""
 
+import dataclasses
 import importlib.util
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -13,8 +15,12 @@ from pathlib import Path
 import pytest
 
 import zephyrus
+from zephyrus.evaluation import evaluate
+from zephyrus.evaluation.judgements import Judgements
+from zephyrus.judge import make_judge
 from zephyrus.limits import Limits
 from zephyrus.policy.tool_prompt import describe_tools
+from zephyrus_report.env import ReportEnv
 
 pytestmark = pytest.mark.slow
 
@@ -100,3 +106,41 @@ def test_rollout_of_a_real_model(server, tmp_path):
         assert len(said) == trajectory.turns <= 2
         assert all(m.content or m.tool_calls for m in said)
         assert trajectory.usage.completion_tokens > 0
+
+
+class ShortEnv(ReportEnv):
+    """One sentence of each text is judged, on two criteria: the model is slow."""
+
+    def brief(self, task, trajectory):
+        whole = super().brief(task, trajectory)
+        report, reference = (
+            re.split(r"(?<=[a-z]\.)\s", text)[0] for text in (whole.report, whole.reference)
+        )
+        rubric = dataclasses.replace(whole.rubric, criteria=whole.rubric.criteria[:2])
+        return dataclasses.replace(whole, report=report, reference=reference, rubric=rubric)
+
+
+def test_a_real_model_as_reporter_and_as_judge(server, tmp_path, monkeypatch):
+    """Bad at both, but the whole way holds, and what can't be had is said, never scored 0."""
+    monkeypatch.setattr("zephyrus.judge.structured.TIGHT_LENGTH", 80)  # it fills what it is given
+    monkeypatch.setattr("zephyrus.judge.structured.TIGHT_CLAIMS", 3)
+    env = ShortEnv(compact=True, use_tools=False, limits=Limits(turns=2))
+    policy = zephyrus.make_policy("smollm2-135m", base_url=f"{server}/v1", max_tokens=48)
+    (trajectory,) = zephyrus.rollout(env, policy, n=1, output=tmp_path / "model")
+    assert trajectory.usage.completion_tokens > 0
+    assert 0 <= trajectory.rewards["reward"] <= 1
+
+    run = zephyrus.rollout(env, "baseline:climatology", n=1, output=tmp_path / "climatology")
+    judge = make_judge(
+        "smollm2-135m", base_url=f"{server}/v1", cache=tmp_path / "c.sqlite", concurrency=2
+    )
+    found = evaluate(run, env, judge, passes=1, progress=False)
+    result = found.judges["smollm2-135m"]
+    assert (result.judged, result.missing) == (1, 0), result.reasons
+    names = {"rubric", "f1", "precision", "recall", "neutral_rate"}
+    assert names <= {name for name, score in result.scores.items() if score.mean is not None}
+    assert all(0 <= score.mean <= 1 for score in result.scores.values() if score.events)
+    (kept,) = Judgements.read(run.path).latest.values()
+    assert len(kept.assessment.rubric.scores) == 2
+    assert kept.assessment.report_verdicts and kept.assessment.reference_verdicts
+    assert judge.usage.requests >= 5 and judge.usage.completion_tokens > 100

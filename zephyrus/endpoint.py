@@ -184,6 +184,8 @@ class Endpoint:
                         f"{self.address} refuses: {trouble}", error.status_code
                     ) from None
                 wait = max(wait, _retry_after(error))
+            except TimeoutError:
+                trouble = f"no answer within {self.entry.timeout:g} s"
             except lost as error:
                 trouble = f"no answer ({_cause(error)})"
             except ValueError as error:

@@ -25,7 +25,7 @@ from zephyrus.judge.structured import (
 )
 
 ID = "0a1b2c3d4e5f"
-CRITERIA = rubric_answer(["setup", "p-type"])
+CRITERIA = rubric_answer(("setup", "p-type"))
 
 
 def reply(text):
@@ -280,3 +280,9 @@ def test_response_formats():
     assert response_format("json_object", "x", {}) == {"response_format": {"type": "json_object"}}
     wrapped = response_format("json_schema", "x", {"a": 1})["response_format"]["json_schema"]
     assert wrapped == {"name": "x", "strict": True, "schema": {"a": 1}}
+
+
+def test_the_model_of_a_rubric_is_made_once():
+    """To make a class takes milliseconds."""
+    assert rubric_answer(("setup", "p-type")) is CRITERIA
+    assert rubric_answer(("p-type",)) is not CRITERIA

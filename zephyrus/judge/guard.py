@@ -262,6 +262,8 @@ def _without_hostile(text: str, removed: list[str]) -> str:
     return "".join(kept)
 
 
+# A text is gone through twice at least, and a report's claims say its sentences again.
+@functools.lru_cache(maxsize=4096)
 def _is_hostile(sentence: str) -> bool:
     folded = unicodedata.normalize("NFKC", sentence).translate(_LOOKALIKES)
     folded = " ".join(folded.split())

@@ -185,7 +185,7 @@ class LLMJudge(Judge):
             "rubric", scoring_pass, text=report, reference=reference, context=context, rubric=rubric
         )
         wanted = request_id(key, report, reference, context)
-        model = rubric_answer(keys)
+        model = rubric_answer(tuple(keys))
         messages = rubric_messages(wanted, brief.rubric, criteria, report, reference, context)
         answer = await self._judgement(key, wanted, messages, model, "rubric", rubric_schema(keys))
         rows: dict[str, dict[str, Any]] = answer.model_dump(by_alias=True)["criteria"]

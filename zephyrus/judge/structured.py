@@ -7,6 +7,7 @@ can't carry it: the id depends on that very text.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -127,8 +128,12 @@ class VerdictsAnswer(_Part):
         return {index: verdict for index, verdict in found.items() if index not in torn}
 
 
-def rubric_answer(keys: Sequence[str]) -> type[BaseModel]:
-    """The model of a reply that scores these criteria: ``id`` and ``criteria``, an object by key."""
+@functools.lru_cache(maxsize=64)
+def rubric_answer(keys: tuple[str, ...]) -> type[BaseModel]:
+    """The model of a reply that scores these criteria: ``id`` and ``criteria``, an object by key.
+
+    To make a class takes as long as all else that a request costs here, so it is kept.
+    """
     fields: dict[str, Any] = {
         f"criterion_{i}": (ScoredCriterion, Field(alias=key)) for i, key in enumerate(keys)
     }

@@ -41,7 +41,8 @@ class JudgeEntry(ModelEntry):
     """
 
     sampling: JudgeSampling = JudgeSampling()
-    retries: int = Field(default=5, ge=0)
+    # With these a server may be away for a minute, and nothing that was under way goes missing.
+    retries: int = Field(default=7, ge=0)
     timeout: float = Field(default=300.0, gt=0)
     structured: Structured = "auto"
     tight_schema: bool = False
