@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zephyrus_report.rules import quantities, text
+from zephyrus_report.rules import quantities, text, time_words
 from zephyrus_report.rules.extract import extract
 from zephyrus_report.rules.gazetteer import known
 from zephyrus_report.rules.geometry import nearness
@@ -189,40 +189,40 @@ def test_how_places_lie():
             "A low of 985 hPa over Denmark (56°N, 10°E) at 18 UTC Saturday moves east at about "
             "40 km/h, deepening to 972 hPa over Finland (61°N, 25°E) by 18 UTC Sunday.",
             [
-                "Low: 985 hPa; over Denmark (56N 10E); time Sat 18 UTC for 0 h.",
-                "Low: 972 hPa; over Finland (61N 25E); time Sun 18 UTC for 0 h.",
-                "Low: strengthening; over Denmark (56N 10E); time Sat 18 UTC for 24 h.",
-                "Low: moving east; over Denmark (56N 10E); time Sat 18 UTC for 24 h.",
+                "Low: 985 hPa over Denmark (56°N, 10°E), at Sat 18 UTC.",
+                "Low: 972 hPa over Finland (61°N, 25°E), at Sun 18 UTC.",
+                "Low: strengthening over Denmark (56°N, 10°E), Sat 18 UTC to Sun 18 UTC.",
+                "Low: moving east over Denmark (56°N, 10°E), Sat 18 UTC to Sun 18 UTC.",
             ],
         ),
         (
             "Rain averages 14 mm over Kenya, 9 mm over Uganda and 4 mm over western Chad on Monday.",
             [
-                "Rain: mean 14 mm; over Kenya; time Mon 0 UTC for 24 h.",
-                "Rain: mean 9 mm; over Uganda; time Mon 0 UTC for 24 h.",
-                "Rain: mean 4 mm; over the west of Chad; time Mon 0 UTC for 24 h.",
+                "Rain: mean 14 mm over Kenya, Mon 00 UTC to Tue 00 UTC.",
+                "Rain: mean 9 mm over Uganda, Mon 00 UTC to Tue 00 UTC.",
+                "Rain: mean 4 mm over the west of Chad, Mon 00 UTC to Tue 00 UTC.",
             ],
         ),
         (
             "Kenya and Uganda stay dry on Monday.",
             [
-                "Precipitation: absence; over Kenya; time Mon 0 UTC for 24 h.",
-                "Precipitation: absence; over Uganda; time Mon 0 UTC for 24 h.",
+                "Precipitation: little or none expected over Kenya, Mon 00 UTC to Tue 00 UTC.",
+                "Precipitation: little or none expected over Uganda, Mon 00 UTC to Tue 00 UTC.",
             ],
         ),
         (
             "EXPECT LOW TEMPS IN THE LOW 20S IN NH TUE NIGHT...WITH NO RAIN.",
             [
-                "Low temperature: -6.667 to -5 °C, likely; over New Hampshire; time Tue 18 UTC for 18 h.",
-                "Rain: absence; over New Hampshire; time Tue 18 UTC for 18 h.",
+                "Low temperature: -6.7 to -5 °C, likely over New Hampshire, Tue 18 UTC to Wed 12 UTC.",
+                "Rain: none expected over New Hampshire, Tue 18 UTC to Wed 12 UTC.",
             ],
         ),
         (
             "The hazards are gales over Spain (up to 24 m/s around 18 UTC Friday) and heavy snow over "
             "Peru on Sunday (up to 30 mm in 6 h).",
             [
-                "Damaging wind: presence; over Spain; time Fri 18 UTC for 0 h.",
-                "Snow: max 30 mm; over Peru; time Sun 0 UTC for 24 h.",
+                "Damaging wind: expected over Spain, at Fri 18 UTC.",
+                "Snow: maximum 30 mm over Peru, Sun 00 UTC to Mon 00 UTC.",
             ],
         ),
     ],
@@ -230,6 +230,41 @@ def test_how_places_lie():
 def test_claims(sentence, claims):
     found = [c.text() for c in extract(sentence)]
     assert set(claims) <= set(found)
+
+
+def _hazards(words):
+    return [c.text() for c in extract(words) if c.subject == "hazards"]
+
+
+@pytest.mark.parametrize(
+    ("words", "claims"),
+    [
+        (
+            "Rain over Spain on Tuesday. Dry over Mali on Monday. "
+            "No significant wind, precipitation or temperature hazards are expected.",
+            ["Hazards: none expected, Mon 00 UTC to Wed 00 UTC."],
+        ),
+        (
+            "Rain over Spain on day 2 (Tuesday 20 October).\n\n"
+            "No hazardous wind, precipitation or temperature is expected.",
+            ["Hazards: none expected, Tue 20 Oct 00 UTC to Wed 21 Oct 00 UTC (24 to 48 h)."],
+        ),
+        (
+            "No hazardous weather is expected over Iowa on Monday.",
+            ["Hazards: none expected over Iowa, Mon 00 UTC to Tue 00 UTC."],
+        ),
+        (".TONIGHT...\nNo hazards.\n", ["Hazards: none expected, lead times 12 to 36 h."]),
+        ("No hazardous weather is expected.", []),
+        ("No hazardous wind is expected over Iowa on Monday.", []),
+        ("No significant rain is expected over Iowa on Monday.", []),
+        ("No other hazards are expected over Iowa on Monday.", []),
+        ("Hazards are possible over Iowa on Monday.", []),
+    ],
+)
+def test_that_no_hazard_is_expected_is_one_claim(words, claims):
+    assert _hazards(words) == claims
+    subjects_ = {c.subject for c in extract(words)}
+    assert not subjects_ & {"wind", "temperature"}  # its kinds make no claims of their own
 
 
 def test_causes_are_tied_to_what_they_explain():
@@ -259,11 +294,90 @@ def test_subjects_are_named_once_and_their_parents_exist():
     assert all(not s.parent or s.parent in subjects() for s in subjects().values())
 
 
+_SAT = Time(lead=(24, 48), week=(120, 144), date=(48, 72))
+
+
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
+        (_SAT, "Sat 3 Jan 00 UTC to Sun 4 Jan 00 UTC (24 to 48 h)"),
+        (Time((30, 30), (30, 30), (7014, 7014)), "at Tue 19 Oct 06 UTC (30 h)"),
+        (Time(week=(120, 144)), "Sat 00 UTC to Sun 00 UTC"),
+        (Time(week=(162, 180)), "Sun 18 UTC to Mon 12 UTC"),
+        (Time(date=(48, 72)), "3 Jan 00 UTC to 4 Jan 00 UTC"),
+        (Time(date=(8760, 8808)), "31 Dec 00 UTC to 2 Jan 00 UTC"),
+        (Time(lead=(24, 48)), "lead times 24 to 48 h"),
+        (Time(lead=(6.5, 6.5)), "lead time 6:30 h"),
+        (Time(week=(6.5, 12)), "Mon 06:30 UTC to Mon 12 UTC"),
+        # Longer than a week: its end would not tell which.
+        (Time(week=(0, 240)), "Mon 00 UTC for 240 h"),
+        (Time((0, 240), (0, 240), (0, 240)), "Mon 1 Jan 00 UTC to Thu 11 Jan 00 UTC (0 to 240 h)"),
+        # Where the axes do not tell of the same hours, each tells its own.
+        (
+            Time((0, 24), (0, 24), (54, 72)),
+            "Mon 00 UTC to Tue 00 UTC / 3 Jan 06 UTC to 4 Jan 00 UTC / lead times 0 to 24 h",
+        ),
+        (Time((0, 12), (0, 24)), "Mon 00 UTC to Tue 00 UTC / lead times 0 to 12 h"),
+    ],
+)  # fmt: skip
+def test_a_time_in_words(time, words):
+    assert time_words.render(time) == words
+    assert time_words.parse(words) == time
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        (
+            TypedClaim("rain", "value", "", _at("France"), _SAT, Quantity(14, 14, "mm"), "mean"),
+            "Rain: mean 14 mm over France, Sat 3 Jan 00 UTC to Sun 4 Jan 00 UTC (24 to 48 h).",
+        ),
+        (
+            TypedClaim("temperature", "value", value=Quantity(19, 19, "°C"), role="min"),
+            "Temperature: minimum 19 °C.",
+        ),
+        (
+            TypedClaim("temperature", "departure", value=Quantity(-5, -3, "K")),
+            "Temperature: 3 to 5 K below normal.",
+        ),
+        (
+            TypedClaim("temperature", "departure", value=Quantity(-1, 2, "K")),
+            "Temperature: -1 to 2 K from normal.",
+        ),
+        (TypedClaim("temperature", "anomaly", "near"), "Temperature: near normal."),
+        (
+            TypedClaim("snow", "presence", "", _at("France", "north"), intensity="heavy"),
+            "Snow: heavy, expected over the north of France.",
+        ),
+        (
+            TypedClaim("snow", "presence", place=_at("France"), likelihood="possible"),
+            "Snow: possible over France.",
+        ),
+        (TypedClaim("rain", "presence", place=_at("France")), "Rain: expected over France."),
+        (TypedClaim("low", "presence", place=_at("France")), "Low: present over France."),
+        (TypedClaim("fog", "absence", place=_at("France")), "Fog: none expected over France."),
+        (TypedClaim("precipitation", "absence"), "Precipitation: little or none expected."),
+        (TypedClaim("wind", "wind_from", "west"), "Wind: from the west."),
+        (TypedClaim("snow", "trend", "end"), "Snow: ending."),
+        (TypedClaim("low", "movement", "stationary"), "Low: stationary."),
+        (TypedClaim("low", "movement", ""), "Low: moving."),
+    ],
+)
+def test_a_claim_in_words(claim, words):
+    assert claim.text() == words
+    assert parse(words) == claim
+
+
 _numbers = st.integers(-9999, 9999).map(lambda n: n / 10)
 _spans = st.tuples(st.integers(0, 160), st.integers(0, 72)).map(
     lambda ab: (float(ab[0]), float(ab[0] + ab[1]))
 )
-_times = st.builds(Time, *[st.none() | _spans] * 3).filter(lambda t: t != Time())
+_minutes = st.tuples(st.integers(0, 167 * 60), st.integers(0, 300 * 60)).map(
+    lambda ab: (ab[0] / 60, (ab[0] + ab[1]) / 60)
+)
+_axes = st.sampled_from(("lead", "week", "date", "lead week", "week date", "lead week date"))
+_tied = st.builds(lambda axes, span: Time(**dict.fromkeys(axes.split(), span)), _axes, _minutes)
+_times = st.builds(Time, *[st.none() | _spans] * 3).filter(lambda t: t != Time()) | _tied
 _points = st.tuples(st.integers(-90, 90), st.integers(-180, 179)).map(
     lambda p: (float(p[0]), float(p[1]))
 )

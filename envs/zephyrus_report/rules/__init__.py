@@ -2,8 +2,9 @@
 
 The way of a text: `text` (sentences) → `mentions` (subjects, numbers, places and times of a
 sentence; `lexicon`, `quantities`, `places`, `times`) → `binding` (what belongs to what) →
-`statements`, `extract` (typed claims) → `compare`, `decide` (what a text says about a claim) →
-`rubric_score`, `judge`.
+`statements`, `hazards`, `extract` (typed claims) → `compare`, `decide` (what a text says about a
+claim) → `rubric_score`, `judge`. `typed` and `time_words` put a claim into words and read it back.
+Of a text the first 4,000 words are read (`text.shortened`).
 
 What the rules can't see:
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from zephyrus_report.rules.geometry import nearness
+from zephyrus_report.rules.hazards import HAZARDS, contradicts
 from zephyrus_report.rules.lexicon import lineage
 from zephyrus_report.rules.quantities import Quantity
 from zephyrus_report.rules.times import Time
@@ -148,6 +149,11 @@ def values(a: Quantity, b: Quantity) -> float:
 
 def compare(a: TypedClaim, b: TypedClaim) -> Match | None:
     """How a claim stands to another; None if they are not about the same."""
+    if (a.subject == HAZARDS) != (b.subject == HAZARDS):
+        # That there is no hazard says something of what is one, and of nothing else.
+        if not contradicts(b if a.subject == HAZARDS else a):
+            return None
+        return Match(nearness(a.place, b.place), overlap(a.time, b.time), -1.0, 1.0)
     subject = related(a.subject, b.subject)
     if subject == 0.0:
         return None
@@ -160,6 +166,8 @@ def related(a: str, b: str) -> float:
     """How far two subjects are about the same: 1 the same, less for a more general one, else 0."""
     if a == b:
         return 1.0
+    if HAZARDS in (a, b):
+        return 1.0  # `compare` says which claims it is about
     if (a, b) in _RIVALS or (b, a) in _RIVALS:
         return 1.0
     if {a, b} == {"rain_and_snow", "rain"} or {a, b} == {"rain_and_snow", "snow"}:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from zephyrus_report.rules.compare import Match, compare, related
 from zephyrus_report.rules.geometry import wider
+from zephyrus_report.rules.hazards import HAZARDS
 from zephyrus_report.rules.lexicon import lineage
 from zephyrus_report.rules.times import Time
 from zephyrus_report.rules.typed import TypedClaim
@@ -142,6 +143,8 @@ def _entailed(claim: TypedClaim, other: TypedClaim, match: Match) -> bool:
         return False
     if other.likelihood in _HEDGED and claim.likelihood not in _HEDGED:
         return False  # that it may rain does not say that it rains
+    if claim.subject == HAZARDS and claim.place is None and other.place is not None:
+        return False  # none in Ireland does not say that there is none
     if claim.place is None and claim.time is None and (other.place or other.time):
         return False  # "winds reach 25 m/s": somewhere, some day; nothing that could be wrong
     # A place or time that the other does not name, or not on an axis that can be compared, is one
@@ -204,6 +207,9 @@ def _disputed(best: Finding, matches: Sequence[Matched], others: int = 1) -> boo
 def _against(claim: TypedClaim, other: TypedClaim, match: Match) -> bool:
     if match.said is None or match.said > -0.5 or not match.together:
         return False
+    if (claim.subject == HAZARDS) != (other.subject == HAZARDS):
+        # "No hazards" is said of every place and hour of its own, a hazard of some.
+        return match.time is not None or claim.time is None or other.time is None
     if match.place is None and not (claim.place is None and other.place is None):
         # "Dry" without a place is said of the whole region.
         return other.place is None and other.aspect == "absence"

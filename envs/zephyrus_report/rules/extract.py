@@ -10,6 +10,7 @@ from functools import lru_cache
 from zephyrus_report.rules import places as places_module
 from zephyrus_report.rules.binding import hull
 from zephyrus_report.rules.gazetteer import known
+from zephyrus_report.rules.hazards import HAZARDS, period
 from zephyrus_report.rules.mentions import Parts, take_apart
 from zephyrus_report.rules.places import Place
 from zephyrus_report.rules.quantities import Quantity
@@ -22,7 +23,8 @@ from zephyrus_report.rules.statements import (
     signs,
     values,
 )
-from zephyrus_report.rules.text import Sentence, Text, lower, read
+from zephyrus_report.rules.text import Sentence, Text, lower, read, shortened
+from zephyrus_report.rules.time_words import on_the_minute
 from zephyrus_report.rules.times import Calendar, Time
 from zephyrus_report.rules.typed import TypedClaim, parse
 
@@ -34,27 +36,41 @@ _FAHRENHEIT = re.compile(r"\d\s?°?\s?f\b|fahrenheit|\bmph\b|\bkts?\b|\binch(?:e
 def extract(text: str, context: str = "") -> tuple[TypedClaim, ...]:
     """The typed claims of a discussion, in its order, none of them twice.
 
-    A claim needs a place or a time, or a number: "showers possible" makes none.
+    A claim needs a place or a time, or a number: "showers possible" makes none. That no hazard is
+    expected is said of the whole period that the text tells of, where it names no time.
 
     Args:
-        text: Any text; what is no weather, or addresses a judge, makes no claims.
+        text: Any text, of which the beginning is read (`shortened`); what is no weather, or
+            addresses a judge, makes no claims.
         context: What is known beside it, such as its initial time.
     """
+    text = shortened(text)
     told = [(parse(line), line) for line in text.splitlines()] if ": " in text[:40] else []
     if told and all(claim for claim, _ in told):
         return _listed(text, [(claim, line) for claim, line in told if claim])
     ready = read(text)
     calendar = Calendar(lower(text), context)  # a header knows the issue time
     celsius = bool(_CELSIUS.search(ready.lower)) and not _FAHRENHEIT.search(ready.lower)
-    found: dict[TypedClaim, None] = {}
+    made: list[TypedClaim] = []
     for sentence in ready.sentences:
         parts = take_apart(ready, sentence, calendar, celsius=celsius)
         if not (parts.mentions or parts.numbers or parts.terms):
             continue
         where, when = _inherited(ready, sentence, calendar)
-        for claim in _claims(parts, ready, where, when):
+        made += _claims(parts, ready, where, when)
+    whole = on_the_minute(period([c.time for c in made if c.time is not None]))
+    found: dict[TypedClaim, None] = {}
+    for claim in made:
+        if claim.subject == HAZARDS and claim.time is None:
+            claim = replace(claim, time=whole)
+        if _is_tied(claim):
             found.setdefault(claim)
     return tuple(found)
+
+
+def _is_tied(claim: TypedClaim) -> bool:
+    """Whether a claim says more than that something is there, somewhere, some day."""
+    return claim.place is not None or claim.time is not None or claim.value is not None
 
 
 def _listed(text: str, told: Sequence[tuple[TypedClaim, str]]) -> tuple[TypedClaim, ...]:
@@ -64,7 +80,8 @@ def _listed(text: str, told: Sequence[tuple[TypedClaim, str]]) -> tuple[TypedCla
     for claim, line in told:
         start = text.index(line, position)
         position = start + len(line)
-        found.setdefault(replace(claim, start=start, end=position))
+        if _is_tied(claim):
+            found.setdefault(replace(claim, start=start, end=position))
     return tuple(found)
 
 
@@ -104,17 +121,15 @@ def _claims(
             ]
     why = causes(parts, text)
     for claim in made:
-        placed = replace(
+        yield replace(
             claim,
             place=_canonical(claim.place or where),
-            time=claim.time or when,
+            time=on_the_minute(claim.time or when),
             value=_rounded(claim.value),
             causes=tuple(c for c in why.get(family(claim.subject), ()) if c != claim.subject),
             start=parts.sentence.start,
             end=parts.sentence.end,
         )
-        if placed.place is not None or placed.time is not None or placed.value is not None:
-            yield placed
 
 
 def _canonical(place: Place | None) -> Place | None:
@@ -130,4 +145,7 @@ def _canonical(place: Place | None) -> Place | None:
 def _rounded(value: Quantity | None) -> Quantity | None:
     if value is None:
         return None
-    return Quantity(float(f"{value.low:.4g}"), float(f"{value.high:.4g}"), value.unit)
+    low, high = value.low, value.high
+    if value.unit in ("°C", "K", "m/s"):  # 20 °F is no -6.667 °C
+        low, high = round(low, 1), round(high, 1)
+    return Quantity(float(f"{low:.4g}"), float(f"{high:.4g}"), value.unit)

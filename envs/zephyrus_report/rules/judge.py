@@ -12,9 +12,10 @@ from zephyrus.judge.guard import harmless
 from zephyrus_report.rules.decide import Finding, Index, look_up
 from zephyrus_report.rules.extract import extract
 from zephyrus_report.rules.rubric_score import KEYS, Pair, criteria, level
+from zephyrus_report.rules.text import shortened
 from zephyrus_report.rules.typed import TypedClaim, parse
 
-VERSION = "2"
+VERSION = "3"
 """Changes with every change of what the rules say about any text."""
 
 MOST_CLAIMS = 300
@@ -23,6 +24,10 @@ MOST_CLAIMS = 300
 
 class RulesJudge(Judge):
     """Reads typed claims (subject, place, time, value, trend) out of texts and compares them.
+
+    Of a text only the first 4,000 words (`shortened`) are read, and the first 300 claims of them
+    count: a few times what the longest real discussion has. So the work is bounded, whatever a
+    report repeats, and what stands further down earns and costs nothing.
 
     What it can't see: anything outside its lexicon; pronouns and what follows from physics without
     being said; irony; which of two readings of an ambiguous place is meant; whether a well-formed
@@ -38,7 +43,7 @@ class RulesJudge(Judge):
 
     async def claims(self, text: str, *, scoring_pass: int = 0) -> tuple[Claim, ...]:
         """The claims in canonical words, each to be understood, and read back, alone."""
-        clean = harmless(text).text
+        clean = _clean(text)
         return tuple(
             Claim(claim.text(), clean[claim.start : claim.end])
             for claim in extract(clean)[:MOST_CLAIMS]
@@ -48,7 +53,7 @@ class RulesJudge(Judge):
         self, claims: Sequence[Claim], text: str, *, scoring_pass: int = 0
     ) -> tuple[Verdict, ...]:
         """Label claims by their words alone; any other judge's claims will do as well."""
-        clean = harmless(text).text
+        clean = _clean(text)
         others = Index(extract(clean))
         return tuple(_verdict(claim, others, clean) for claim in claims)
 
@@ -63,10 +68,10 @@ class RulesJudge(Judge):
         unknown = [key for key in keys if key not in KEYS]
         if unknown:
             raise JudgeError(f"the rules can't score the criterion {unknown[0]!r}")
-        reference = extract(harmless(brief.reference).text, brief.context)
+        reference = extract(_clean(brief.reference), brief.context)
         if not reference:
             raise JudgeError("the rules find no claim in the reference")
-        report = extract(harmless(brief.report).text, brief.context)
+        report = extract(_clean(brief.report), brief.context)
         if not report:
             why = "the report makes no claim that can be checked"
             return RubricScores(brief.rubric.id, dict.fromkeys(keys, 1), dict.fromkeys(keys, why))
@@ -82,11 +87,16 @@ class RulesJudge(Judge):
         return {"name": self.name, "version": VERSION}
 
 
+def _clean(text: str) -> str:
+    """What is judged of a text: its beginning (`shortened`), without what speaks to a judge."""
+    return harmless(shortened(text)).text
+
+
 @lru_cache(maxsize=8192)
 def _read(words: str) -> tuple[TypedClaim, ...]:
     """The typed claims of a claim's words: canonical ones, or any sentence."""
     canonical = parse(words)
-    return (canonical,) if canonical is not None else extract(harmless(words).text)
+    return (canonical,) if canonical is not None else extract(_clean(words))
 
 
 def _verdict(claim: Claim, others: Index, text: str) -> Verdict:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from zephyrus_report.rules import lexicon, places, quantities
+from zephyrus_report.rules.hazards import HAZARDS, none_told
 from zephyrus_report.rules.lexicon import Term
 from zephyrus_report.rules.text import Sentence, Text, Word
 from zephyrus_report.rules.times import Calendar
@@ -190,7 +191,15 @@ def _bare(low: str, m: re.Match[str], parts: Parts) -> str:
 
 
 def _negate(low: str, parts: Parts) -> None:
+    none = none_told(low, parts.sentence.start, parts.sentence.end)
+    if none is not None:
+        # What is not there is the hazard, no matter of which kinds.
+        parts.mentions[:] = [m for m in parts.mentions if not none[0] <= m.start < none[1]]
+        parts.mentions.append(Mention(HAZARDS, *none, parts.clause(none[0]), absent=True))
+        parts.mentions.sort(key=lambda m: m.start)
     for t in parts.of("negation"):
+        if none is not None and none[0] <= t.start < none[1]:
+            continue
         if t.key == "before":
             if _HAZARDOUS.match(low, t.end):
                 # "No hazardous wind or precipitation": what is not there is the hazard.

@@ -75,7 +75,8 @@ class Place:
         if self.point is None:
             return words
         lat, lon = self.point
-        spot = f"({abs(lat):g}{'N' if lat >= 0 else 'S'} {abs(lon):g}{'E' if lon >= 0 else 'W'})"
+        north, east = "N" if lat >= 0 else "S", "E" if lon >= 0 else "W"
+        spot = f"({abs(lat):.10g}°{north}, {abs(lon):.10g}°{east})"
         return f"{words} {spot}" if self.name or self.part else spot
 
 
@@ -291,7 +292,7 @@ def _with_regions(text: Text, words: Sequence[Word], found: list[Found]) -> list
 def parse(words: str) -> Place | None:
     """Read what `Place.render` wrote; None if it names no place."""
     point = None
-    spot = re.search(r"\s?\(([\d.]+)([NS]) ([\d.]+)([EW])\)$", words)
+    spot = re.search(r"\s?\(([\d.]+)°([NS]), ([\d.]+)°([EW])\)$", words)
     if spot:
         lat = float(spot.group(1)) * (1 if spot.group(2) == "N" else -1)
         lon = float(spot.group(3)) * (1 if spot.group(4) == "E" else -1)

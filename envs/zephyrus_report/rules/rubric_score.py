@@ -21,7 +21,8 @@ calibration     mean credit of the report's numbers, moments, directions and pat
                 reference
 ==============  ==================================================================================
 
-Faithfulness is the F over all claims, doubled and cut at 1 where it stands in for something that
+That no hazard is expected weighs little in the setup and nothing in spatiotemporal and calibration:
+it is cheap to say, and often true. Faithfulness is the F over all claims, doubled and cut at 1 where it stands in for something that
 the reference does not have. A criterion's value v from 0 to 1 becomes 1 + round(9 (v - `CHANCE`) /
 (1 - `CHANCE`)): what two unrelated discussions share by chance is a 1.
 """
@@ -32,6 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from zephyrus_report.rules.decide import Finding, Index, Matched, decide
+from zephyrus_report.rules.hazards import HAZARDS
 from zephyrus_report.rules.lexicon import lineage
 from zephyrus_report.rules.typed import LIKELIHOODS, TypedClaim
 
@@ -166,7 +168,10 @@ def level(value: float) -> int:
 
 def _setup(pair: Pair) -> Scored:
     weights = {"hazard": 1.5, "feature": 1.3, "pattern": 1.3, "weather": 1.0, "variable": 0.4}
-    f, p, r, n, m = pair.score(lambda _: True, lambda c: weights[c.about.group])
+    f, p, r, n, m = pair.score(
+        lambda _: True,
+        lambda c: weights["variable" if c.subject == HAZARDS else c.about.group],
+    )
     dropped = _names(
         c for c, found in zip(pair.reference, pair.of_reference, strict=True)
         if found.credit < 0.3 and c.about.group != "variable"
@@ -200,6 +205,8 @@ def _spatiotemporal(pair: Pair) -> Scored:
 
 def _placed(claims: Sequence[tuple[TypedClaim, Sequence[Matched]]]) -> float:
     total = 0.0
+    # That there is no hazard tells no place, and no time but the whole period.
+    claims = [(c, matches) for c, matches in claims if c.subject != HAZARDS] or claims
     for claim, matches in claims:
         best = 0.0
         for other, match in matches:
@@ -292,6 +299,8 @@ def _thermal(pair: Pair, faithful: float) -> Scored:
 
 
 def _is_specific(claim: TypedClaim) -> bool:
+    if claim.subject == HAZARDS:
+        return False
     return claim.aspect in ("value", "departure", "movement", "wind_from", "trend") or (
         claim.about.group == "pattern" or claim.time is not None
     )

@@ -230,8 +230,8 @@ def movements(parts: Parts) -> list[TypedClaim]:
 def presence(parts: Parts, mention: Mention) -> list[TypedClaim]:
     """That something is there, or is not; a variable alone states nothing."""
     about = subjects()[mention.subject]
-    if about.group == "variable":
-        return []
+    if about.group == "variable" or mention.word.startswith("near"):
+        return []  # a near gale is none
     aspect = "absence" if mention.absent else "presence"
     said = [
         t

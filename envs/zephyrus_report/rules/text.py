@@ -6,14 +6,18 @@ the original, and a quote is a literal piece of it.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+MOST_WORDS = 4_000
+"""What lies beyond is not read: the longest real discussions have 1,800 words."""
+
 MOST_CHARACTERS = 30_000
-"""What lies beyond is not read: no discussion is that long."""
+"""The same of characters, for texts that have no blanks."""
 
 MOST_IN_A_SENTENCE = 600
 """A longer one is cut at blanks: the rules look at all pairs of words in a sentence."""
@@ -99,6 +103,13 @@ class Text:
         return [Word(m.group(), m.start(), m.end()) for m in _WORD.finditer(self.lower, start, end)]
 
 
+def shortened(text: str) -> str:
+    """The beginning of a text: what is read of it, `MOST_WORDS` and `MOST_CHARACTERS` at most."""
+    text = text[:MOST_CHARACTERS]
+    last = next(itertools.islice(re.finditer(r"\S+", text), MOST_WORDS - 1, None), None)
+    return text if last is None else text[: last.end()]
+
+
 def _same_length(found: re.Match[str]) -> str:
     return "".join("\n" if c == "\n" else " " for c in found.group())
 
@@ -120,15 +131,9 @@ def lower(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def read(text: str) -> Text:
-    """Make a text ready."""
+    """Make the beginning of a text ready (`shortened`); what lies beyond is blank."""
     original = text
-    text = (
-        text[:MOST_CHARACTERS]
-        .replace("’", "'")
-        .replace("–", "-")
-        .replace("—", ";")
-        .replace("−", "-")
-    )
+    text = shortened(text).replace("’", "'").replace("–", "-").replace("—", ";").replace("−", "-")
     text = _HIDDEN.sub(" ", text)
     text = _MARKUP.sub(_same_length, text)
     letters = [c for c in text if c.isalpha()]

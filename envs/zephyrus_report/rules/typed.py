@@ -1,7 +1,8 @@
 """A typed claim: one checkable statement of a discussion, and its canonical words.
 
-The words can be read back without loss (`parse`), so that a claim can be labelled from its text
-alone: ``Rain: mean 14 mm; over northern France; time Sat 0 UTC for 24 h / 3 Jan 0 UTC for 24 h.``
+A forecaster understands the words at once, and they can be read back without loss (`parse`), so
+that a claim can be labelled from its text alone: ``Rain: mean 14 mm over the north of France, Sat 3
+Jan 00 UTC to Sun 4 Jan 00 UTC (24 to 48 h).``
 """
 
 from __future__ import annotations
@@ -10,19 +11,11 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from zephyrus_report.rules import places
+from zephyrus_report.rules import places, time_words
 from zephyrus_report.rules.lexicon import Subject, subject_named, subjects
 from zephyrus_report.rules.places import Place
 from zephyrus_report.rules.quantities import Quantity
-from zephyrus_report.rules.times import (
-    DAYS,
-    FIRST,
-    MONTHS,
-    Time,
-    day_number,
-    hour_of_year,
-    month_number,
-)
+from zephyrus_report.rules.times import Time
 
 ASPECTS = ("presence", "absence", "value", "departure", "anomaly", "trend", "movement", "wind_from")
 ROLES = ("", "mean", "max", "min")
@@ -71,137 +64,117 @@ class TypedClaim:
 
     def text(self) -> str:
         """The canonical words."""
-        said = self.aspect
-        if self.aspect in ("value", "departure"):
-            said = " ".join(w for w in (self.role, _amount(self.value)) if w)
-            if self.aspect == "departure":
-                said = f"departure {said}"
+        qualities = [w for w in (self.intensity, self.likelihood) if w]
+        if self.aspect == "presence":
+            there = "present" if self.about.group == "feature" else "expected"
+            said = [w for w in (self.intensity, self.likelihood or there) if w]
+        elif self.aspect == "value":
+            said = [f"{_role(self.role)}{_amount(self.value)}", *qualities]
+        elif self.aspect == "departure":
+            said = [f"{_role(self.role)}{_departure(self.value)}", *qualities]
         elif self.aspect == "anomaly":
-            said = f"{self.detail} normal"
-        elif self.aspect == "trend":
-            said = self.detail
-        elif self.aspect == "movement":
-            said = self.detail if self.detail == "stationary" else f"moving {self.detail}"
+            said = [f"{self.detail} normal", *qualities]
+        elif self.aspect == "movement" and self.detail != "stationary":
+            said = [f"moving {self.detail}".rstrip(), *qualities]
         elif self.aspect == "wind_from":
-            said = f"from {self.detail}"
-        said = ", ".join(w for w in (said, self.intensity, self.likelihood) if w)
-        parts = [f"{self.about.name}: {said}"]
-        if self.place is not None:
-            parts.append(f"over {self.place.render()}")
-        if self.time is not None:
-            parts.append(f"time {time_words(self.time)}")
-        return "; ".join(parts) + "."
+            said = [f"from the {self.detail}", *qualities]
+        elif self.aspect == "absence":
+            # "Mostly dry" is said where some millimetres fall, too.
+            little = "little or " if self.subject == "precipitation" else ""
+            said = [f"{little}none expected", *qualities]
+        else:
+            said = [_TREND_WORDS.get(self.detail, self.detail), *qualities]
+        where = f" over {self.place.render()}" if self.place is not None else ""
+        when = f", {time_words.render(self.time)}" if self.time is not None else ""
+        return f"{self.about.name}: {', '.join(said)}{where}{when}."
+
+
+_ROLE_WORDS = {"": "", "mean": "mean", "max": "maximum", "min": "minimum"}
+_TREND_WORDS = {"begin": "beginning", "end": "ending"}
+
+
+def _role(role: str) -> str:
+    return f"{_ROLE_WORDS[role]} " if role else ""
 
 
 def _amount(value: Quantity | None) -> str:
+    return "" if value is None else f"{_ends(value.low, value.high)} {value.unit}"
+
+
+def _ends(low: float, high: float) -> str:
+    return " to ".join(dict.fromkeys((f"{low:.4g}", f"{high:.4g}")))
+
+
+def _departure(value: Quantity | None) -> str:
     if value is None:
         return ""
-    low, high = f"{value.low:.4g}", f"{value.high:.4g}"
-    return f"{low} {value.unit}" if low == high else f"{low} to {high} {value.unit}"
+    if value.low > 0:
+        return f"{_amount(value)} above normal"
+    if value.high < 0:
+        return f"{_ends(-value.high, -value.low)} {value.unit} below normal"
+    return f"{_amount(value)} from normal"
 
 
+_CLAIM = re.compile(
+    rf"(?P<name>[^:]+): (?P<said>.+?)(?: over (?P<place>.+?))?(?:, (?P<time>{time_words.WORDS}))?\."
+)
 _VALUE = re.compile(
-    r"(?P<departure>departure )?(?:(?P<role>mean|max|min) )?(?P<a>-?[\d.e+-]+)(?: to (?P<b>-?[\d.e+-]+))? (?P<unit>\S+)"
+    r"(?:(?P<role>mean|maximum|minimum) )?(?P<a>-?[\d.]+(?:e[+-]?\d+)?)(?: to (?P<b>-?[\d.]+(?:e[+-]?\d+)?))? "
+    r"(?P<unit>\S+)(?: (?P<side>above|below|from) normal)?"
 )
 
 
 def parse(words: str) -> TypedClaim | None:
     """Read what `TypedClaim.text` wrote; None if it did not: a report may hold anything like it."""
+    m = _CLAIM.fullmatch(words.strip()[:_LONGEST])
+    subject = subject_named(m["name"]) if m else None
+    if m is None or subject is None:
+        return None
     try:
-        return _parsed(words)
-    except ValueError:  # "1.2.3 mm", "12 Xyz"
+        place = places.parse(m["place"]) if m["place"] else None
+        time = time_words.parse(m["time"]) if m["time"] else None
+        claim = _said(subject.key, m["said"].split(", "), place, time)
+    except ValueError:  # "1.2.3 mm"
         return None
+    # Only what would be written so: nothing is left out, and there is one way to write it.
+    return claim if claim is not None and claim.text() == words.strip() else None
 
 
-def _parsed(words: str) -> TypedClaim | None:
-    head, *rest = words.strip().removesuffix(".").split("; ")
-    name, colon, said = head.partition(": ")
-    subject = subject_named(name)
-    if not colon or subject is None:
-        return None
-    place = time = None
-    for part in rest:
-        if part.startswith("over "):
-            place = places.parse(part[5:])
-            if place is None:
-                return None
-        elif part.startswith("time "):
-            time = read_time(part[5:])
-            if time is None:
-                return None
-        else:
-            return None
-    statement, *more = said.split(", ")
-    intensity = next((m for m in more if m in ("heavy", "light")), "")
-    likelihood = next((m for m in more if m in LIKELIHOODS), "")
+_LONGEST = 400  # characters; claims have up to 150
+
+
+def _said(
+    subject: str, said: list[str], place: Place | None, time: Time | None
+) -> TypedClaim | None:
+    """The claim of a subject, of the words after it, a place and a time."""
+    intensity = next((w for w in said if w in ("heavy", "light")), "")
+    likelihood = next((w for w in said if w in LIKELIHOODS), "")
+    first = said[0]
     aspect, detail, value, role = "", "", None, ""
-    number = _VALUE.fullmatch(statement)
-    if statement in ("presence", "absence"):
-        aspect = statement
-    elif number:
-        aspect = "departure" if number["departure"] else "value"
-        role = number["role"] or ""
+    number = _VALUE.fullmatch(first)
+    trend = next((t for t in TRENDS if first == _TREND_WORDS.get(t, t)), "")
+    if number:
+        aspect = "departure" if number["side"] else "value"
+        role = next((r for r, word in _ROLE_WORDS.items() if word == (number["role"] or "")), "")
         low = float(number["a"])
         high = float(number["b"] or low)
+        if number["side"] == "below":
+            low, high = -high, -low
         if not (low <= high < math.inf and low > -math.inf):
             return None
         value = Quantity(low, high, number["unit"])
-    elif statement.endswith(" normal"):
-        aspect, detail = "anomaly", statement.removesuffix(" normal")
-    elif statement in TRENDS:
-        aspect, detail = "trend", statement
-    elif statement == "stationary" or statement.startswith("moving "):
-        aspect, detail = "movement", statement.removeprefix("moving ")
-    elif statement.startswith("from "):
-        aspect, detail = "wind_from", statement.removeprefix("from ")
+    elif first in ("none expected", "little or none expected"):
+        aspect = "absence"
+    elif first in ("above normal", "below normal", "near normal"):
+        aspect, detail = "anomaly", first.removesuffix(" normal")
+    elif trend:
+        aspect, detail = "trend", trend
+    elif first == "stationary" or first.split()[:1] == ["moving"]:
+        aspect, detail = "movement", first.removeprefix("moving").strip()
+    elif first.startswith("from the "):
+        aspect, detail = "wind_from", first.removeprefix("from the ")
+    elif first in ("expected", "present", "heavy", "light", *LIKELIHOODS[1:]):
+        aspect = "presence"
     else:
         return None
-    return TypedClaim(subject.key, aspect, detail, place, time, value, role, intensity, likelihood)
-
-
-_AXES = re.compile(
-    r"(?:hours (?P<a>-?[\d.]+) to (?P<b>-?[\d.]+))?(?: / )?"
-    r"(?:(?P<w1>[A-Z][a-z]{2}) (?P<wh>[\d.]+) UTC for (?P<wl>[\d.]+) h)?(?: / )?"
-    r"(?:(?P<dd>\d+) (?P<dm>[A-Z][a-z]{2}) (?P<dh>[\d.]+) UTC for (?P<dl>[\d.]+) h)?"
-)
-
-
-def time_words(time: Time) -> str:
-    """A time as a claim has it; `read_time` reads it back."""
-    parts = []
-    if time.lead:
-        parts.append(f"hours {time.lead[0]:g} to {time.lead[1]:g}")
-    if time.week:
-        day, hour = divmod(time.week[0], 24)
-        parts.append(
-            f"{DAYS[int(day)][:3].title()} {hour:g} UTC for {time.week[1] - time.week[0]:g} h"
-        )
-    if time.date:
-        day, hour = divmod(time.date[0], 24)
-        month = max(i for i, first in enumerate(FIRST) if first <= day)
-        parts.append(
-            f"{int(day) - FIRST[month] + 1} {MONTHS[month][:3].title()} {hour:g} UTC"
-            f" for {time.date[1] - time.date[0]:g} h"
-        )
-    return " / ".join(parts)
-
-
-def read_time(words: str) -> Time | None:
-    """Read what `time_words` wrote; None if it did not.
-
-    Raises:
-        ValueError: If it only looks like it: "Xyz 0 UTC for 1.2.3 h".
-    """
-    m = _AXES.fullmatch(words)
-    if m is None or not words:
-        return None
-    lead = week = date = None
-    if m["a"]:
-        lead = (float(m["a"]), float(m["b"]))
-    if m["w1"]:
-        start = 24.0 * day_number(m["w1"].lower()) + float(m["wh"])
-        week = (start, start + float(m["wl"]))
-    if m["dd"]:
-        start = hour_of_year(month_number(m["dm"].lower()), int(m["dd"])) + float(m["dh"])
-        date = (start, start + float(m["dl"]))
-    return Time(lead, week, date)
+    return TypedClaim(subject, aspect, detail, place, time, value, role, intensity, likelihood)
