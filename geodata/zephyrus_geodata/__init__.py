@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         OutsideGrid,
         UnknownDataset,
         UnknownForecast,
+        UnknownMember,
         UnknownVariable,
         UnsuitableData,
     )
@@ -38,6 +39,7 @@ __all__ = [
     "UnknownDataset",
     "UnknownFeature",
     "UnknownForecast",
+    "UnknownMember",
     "UnknownVariable",
     "UnsuitableData",
     "Variable",
@@ -63,6 +65,7 @@ _HOME = {
     "UnknownDataset": "errors",
     "UnknownFeature": "features",
     "UnknownForecast": "errors",
+    "UnknownMember": "errors",
     "UnknownVariable": "errors",
     "UnsuitableData": "errors",
     "Variable": "variables",

@@ -9,6 +9,8 @@ rectilinear grid (exactextract needs equal spacing, which a Gaussian grid has no
 pass over the vertices, where intersecting each cell with the polygon costs one pass per cell.
 """
 
+from typing import Protocol
+
 import numpy as np
 import shapely
 from numpy.typing import NDArray
@@ -23,11 +25,18 @@ Floats = NDArray[np.float64]
 Cells = NDArray[np.intp]
 
 
-def coverage(grid: Grid, geometry: BaseGeometry) -> tuple[Cells, Floats]:
+class CoversItself(Protocol):
+    """A grid that isn't rectilinear and says itself what a polygon covers."""
+
+    def coverage(self, geometry: BaseGeometry) -> tuple[Cells, Floats]:
+        """Return cells, ascending, and fractions in (0, 1]."""
+
+
+def coverage(grid: Grid | CoversItself, geometry: BaseGeometry) -> tuple[Cells, Floats]:
     """Return the cells a polygon covers and the covered fraction of each.
 
-    The fraction is an area in the longitude-latitude plane, as in exactextract: inside one cell
-    the narrowing of meridians is neglected.
+    On a rectilinear grid the fraction is an area in the longitude-latitude plane, as in
+    exactextract: inside one cell the narrowing of meridians is neglected.
 
     Args:
         grid: the grid.
@@ -38,36 +47,68 @@ def coverage(grid: Grid, geometry: BaseGeometry) -> tuple[Cells, Floats]:
     Returns:
         ``(cells, fractions)``: cell indices, ascending, and fractions in (0, 1].
     """
+    if not isinstance(grid, Grid):
+        return grid.coverage(geometry)
     start, end = _segments(geometry)
     if not start.size:
         return np.empty(0, dtype=np.intp), np.empty(0)
-    west, south = np.minimum(start, end).min(axis=0)
-    east, north = np.maximum(start, end).max(axis=0)
-    rows = _overlap(grid.lat_edges, south, north)
+    west, east = float(start[:, 0].min()), float(start[:, 0].max())  # outlines are closed
     nlon = grid.shape[1]
     first_turn = int(np.floor((grid.lon_edges[0] - east) / 360.0))
     last_turn = int(np.ceil((grid.lon_edges[-1] - west) / 360.0))
     found_cells, found_fractions = [], []
     for turn in range(first_turn, last_turn + 1):
         shift = np.array([360.0 * turn, 0.0])
-        columns = _overlap(grid.lon_edges, west + shift[0], east + shift[0])
-        if rows.start >= rows.stop or columns.start >= columns.stop:
-            continue
-        block = _block(
-            start + shift,
-            end + shift,
-            grid.lon_edges[columns.start : columns.stop + 1],
-            grid.lat_edges[rows.start : rows.stop + 1],
-        )
-        row, column = np.nonzero(block > SLIVER)
-        found_cells.append((row + rows.start) * nlon + column + columns.start)
-        found_fractions.append(block[row, column])
+        row, column, covered = _place(start + shift, end + shift, grid.lon_edges, grid.lat_edges)
+        found_cells.append(row * nlon + column)
+        found_fractions.append(covered)
     if not found_cells:
         return np.empty(0, dtype=np.intp), np.empty(0)
     # The two sides of the antimeridian may meet in one cell: add them up.
     cells, inverse = np.unique(np.concatenate(found_cells), return_inverse=True)
     fractions = np.bincount(inverse, weights=np.concatenate(found_fractions))
     return cells.astype(np.intp, copy=False), np.minimum(fractions, 1.0)
+
+
+def planar_coverage(
+    geometry: BaseGeometry, x_edges: Floats, y_edges: Floats
+) -> tuple[Cells, Floats]:
+    """Return the cells of a plane's rectilinear grid that a polygon covers, and the fractions.
+
+    Args:
+        geometry: as in ``coverage``, in the coordinates of the edges.
+        x_edges: (column + 1,) ascending.
+        y_edges: (row + 1,) ascending.
+
+    Returns:
+        Cells (row * columns + column), ascending, and fractions in (0, 1].
+    """
+    start, end = _segments(geometry)
+    if not start.size:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    row, column, fractions = _place(start, end, x_edges, y_edges)
+    return row * (x_edges.size - 1) + column, fractions
+
+
+def _place(
+    start: Floats, end: Floats, x_edges: Floats, y_edges: Floats
+) -> tuple[Cells, Cells, Floats]:
+    """Return rows, columns and fractions of the cells that an outline covers."""
+    west, south = np.minimum(start, end).min(axis=0)
+    east, north = np.maximum(start, end).max(axis=0)
+    rows = _overlap(y_edges, south, north)
+    columns = _overlap(x_edges, west, east)
+    if rows.start >= rows.stop or columns.start >= columns.stop:
+        none = np.empty(0, dtype=np.intp)
+        return none, none, np.empty(0)
+    block = _block(
+        start,
+        end,
+        x_edges[columns.start : columns.stop + 1],
+        y_edges[rows.start : rows.stop + 1],
+    )
+    row, column = np.nonzero(block > SLIVER)
+    return row + rows.start, column + columns.start, block[row, column]
 
 
 def _segments(geometry: BaseGeometry) -> tuple[Floats, Floats]:

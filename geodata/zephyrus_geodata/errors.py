@@ -21,12 +21,24 @@ class UnknownVariable(GeodataError, KeyError):
     """No variable has this name, or the forecast does not carry it."""
 
 
+class UnknownMember(GeodataError, LookupError):
+    """The forecast has no member of this name or index, or none at all."""
+
+
 class OutsideGrid(GeodataError, LookupError):
     """A point or feature lies outside the area that the grid covers."""
 
 
 class UnsuitableData(GeodataError, ValueError):
     """A file or xarray Dataset is not laid out as a forecast or a climatology."""
+
+
+class StoreError(GeodataError):
+    """The store can't do what was asked: a bad or taken name, a selection of nothing."""
+
+
+class StoreFailure(StoreError):
+    """The store could not do what it was rightly asked: a full disk, another process's lock."""
 
 
 class ReportError(GeodataError, ValueError):

@@ -3,7 +3,7 @@
 from functools import cached_property
 from hashlib import blake2b
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,9 @@ class Grid:
         periodic: whether the grid goes round the Earth.
     """
 
+    has_areas: ClassVar[bool] = True
+    """Whether a polygon has cells; a list of stations has only points."""
+
     def __init__(self, latitude: ArrayLike, longitude: ArrayLike) -> None:
         self.latitude = _coordinate(latitude, "latitude")
         self.longitude = _coordinate(longitude, "longitude")
@@ -44,7 +47,7 @@ class Grid:
             )
         if lon[-1] - lon[0] >= 360.0 - _SAME:
             raise UnsuitableData("The longitudes go round the Earth more than once.")
-        self.periodic = bool(lon[0] + 360.0 - lon[-1] <= _GAP * float(np.median(np.diff(lon))))
+        self.periodic = bool(lon[0] + 360.0 - lon[-1] <= _GAP * _median(np.diff(lon)))
         self.lat_edges = _lat_edges(lat)
         self.lon_edges = _lon_edges(lon, self.periodic)
         for array in (self.latitude, self.longitude, self.lat_edges, self.lon_edges):
@@ -80,7 +83,7 @@ class Grid:
             steps = np.diff(wrapped)
             widest = int(np.argmax(steps))
             around = wrapped[0] + 360.0 - wrapped[-1]
-            if steps[widest] > _GAP * np.median(steps) and steps[widest] > around:
+            if steps[widest] > _GAP * _median(steps) and steps[widest] > around:
                 # A region across 180: start after the gap and run on beyond 180.
                 turn = widest + 1
                 wrapped = np.concatenate([wrapped[turn:], wrapped[:turn] + 360.0])
@@ -96,6 +99,16 @@ class Grid:
     def size(self) -> int:
         """Number of cells."""
         return self.latitude.size * self.longitude.size
+
+    @cached_property
+    def cell_latitude(self) -> NDArray[np.float64]:
+        """(cell,) centres in degrees north."""
+        return np.repeat(self.latitude, self.longitude.size)
+
+    @cached_property
+    def cell_longitude(self) -> NDArray[np.float64]:
+        """(cell,) centres in degrees east."""
+        return np.tile(self.longitude, self.latitude.size)
 
     @cached_property
     def cell_area(self) -> NDArray[np.float64]:
@@ -151,6 +164,12 @@ class Grid:
             f"Grid({nlat} x {nlon}, latitude {self.latitude[0]:g} to {self.latitude[-1]:g}, "
             f"longitude {self.longitude[0]:g} to {self.longitude[-1]:g})"
         )
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    """Return the median; np.median would load numpy.ma, which takes longer than a whole query."""
+    ranked = np.sort(values)
+    return float(0.5 * (ranked[(ranked.size - 1) // 2] + ranked[ranked.size // 2]))
 
 
 def _coordinate(values: ArrayLike, name: str) -> NDArray[np.float64]:

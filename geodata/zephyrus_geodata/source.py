@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from zephyrus_geodata.errors import UnsuitableData
 from zephyrus_geodata.grid import Grid
-from zephyrus_geodata.variables import VARIABLES
+from zephyrus_geodata.reading.units import same
+from zephyrus_geodata.variables import ON_LEVELS, at_level, ordered, variable
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_LOCK = threading.Lock()
+LOCK = threading.Lock()
 
 _NANOSECONDS = {
     "nanosecond": 1,
@@ -35,16 +36,6 @@ _CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
 
 _SHORT = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
 _SHORT |= {"min": "minute", "h": "hour", "hr": "hour", "d": "day"}
-
-_SAME_UNITS = {
-    "K": ("kelvin", "Kelvin", "degK", "deg_K"),
-    "m s-1": ("m/s", "m s**-1", "m s^-1", "m.s-1", "meter/second", "metre/second"),
-    "Pa": ("pascal", "Pascal", "pascals"),
-    "m": ("metre", "meter", "metres", "meters"),
-    "1": ("(0 - 1)", "(0-1)", "0 - 1", "0-1", "dimensionless"),
-    "m2 s-2": ("m**2 s**-2", "m2/s2", "m^2 s^-2", "m^2/s^2", "m**2/s**2", "m2 s^-2"),
-}
-"""Other spellings, CF's and ECMWF's, of the units of ``VARIABLES``."""
 
 
 class Source(Protocol):
@@ -75,7 +66,7 @@ class NetCDFSource:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.title = path.name
-        with _LOCK, _open(path) as file:
+        with LOCK, open_file(path) as file:
             self.dims = {name: tuple(var.dimensions) for name, var in file.variables.items()}
             self.attrs = {name: file.getncattr(name) for name in file.ncattrs()}
             self._attrs_of = {
@@ -91,7 +82,7 @@ class NetCDFSource:
         """Return an array, unpacked; missing floats are NaN."""
         if name in self._axes:
             return self._axes[name]
-        with _LOCK, _open(self.path) as file:
+        with LOCK, open_file(self.path) as file:
             return self._decode(file, name)
 
     def attrs_of(self, name: str) -> Mapping[str, Any]:
@@ -158,27 +149,28 @@ def locate(source: Source, dims: tuple[str, ...]) -> dict[str, tuple[str, int | 
         ``level`` dimension (None if it has none).
 
     Raises:
-        UnsuitableData: if the ``units`` of one are not those of ``VARIABLES``.
+        UnsuitableData: if the ``units`` of one are not those of ``variables``.
     """
     found: dict[str, tuple[str, int | None]] = {}
     levels = source.read("level") if "level" in source.dims else np.empty(0)
-    for name in VARIABLES:
-        base, _, level = name.rpartition("_")
-        if set(source.dims.get(name, ())) == set(dims):
-            found[name] = (name, None)
-        elif set(source.dims.get(base, ())) == {*dims, "level"} and level.isdecimal():
-            (index,) = np.nonzero(levels == int(level))
-            if index.size:
-                found[name] = (base, int(index[0]))
+    for array, has in source.dims.items():
+        if set(has) == {*dims, "level"} and array in ON_LEVELS:
+            for index, level in enumerate(levels.tolist()):
+                name = at_level(array, level)
+                if name is not None:
+                    found[name] = (array, index)
+    # A flat array comes before a level of another.
+    found |= {name: (name, None) for name, has in source.dims.items() if set(has) == set(dims)}
+    found = {name: found[name] for name in ordered(found)}
     for name, (array, _) in found.items():
-        _check_units(source, array, VARIABLES[name].units)
+        _check_units(source, array, variable(name).units)
     return found
 
 
 def _check_units(source: Source, array: str, needed: str) -> None:
     """Refuse an array whose ``units`` say that it is in others; without any it is believed."""
     units = str(source.attrs_of(array).get("units", "")).strip()
-    if units and units not in (needed, *_SAME_UNITS[needed]):
+    if units and not same(units, needed):
         raise UnsuitableData(f"{source.title}: {array} is in {units!r}; {needed} is needed")
 
 
@@ -263,7 +255,7 @@ def _unit(source: Source, name: str, units: str) -> int:
     return _NANOSECONDS[word]
 
 
-def _open(path: Path) -> Any:
+def open_file(path: Path) -> Any:
     """Open a NetCDF file for reading.
 
     Raises:

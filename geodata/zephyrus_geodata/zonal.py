@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from zephyrus_geodata import zonal_cache
+from zephyrus_geodata.cells import AnyGrid
 from zephyrus_geodata.coverage import coverage
 from zephyrus_geodata.errors import OutsideGrid
 from zephyrus_geodata.features import Feature
-from zephyrus_geodata.grid import Grid
 
 Stat = Literal["mean", "min", "max", "median"]
 STATS: tuple[Stat, ...] = get_args(Stat)
@@ -53,7 +53,7 @@ class ZonalIndex:
     """
 
     def __init__(
-        self, grid: Grid, features: Iterable[Feature], *, cache_dir: Path | None = None
+        self, grid: AnyGrid, features: Iterable[Feature], *, cache_dir: Path | None = None
     ) -> None:
         self.grid = grid
         self._features = features
@@ -121,10 +121,12 @@ class ZonalIndex:
         return zones
 
 
-def build_zone(grid: Grid, geometry: BaseGeometry) -> Zone:
+def build_zone(grid: AnyGrid, geometry: BaseGeometry) -> Zone:
     """Place one geometry on a grid; the zone has no cells if it is wholly outside."""
     if geometry.geom_type == "Point":
         return _nearest_zone(grid, geometry, fallback=False)
+    if not grid.has_areas:
+        return Zone(_frozen(np.empty(0, dtype=np.intp)), _frozen(np.empty(0)), False)
     cells, fractions = coverage(grid, geometry)
     if not cells.size:
         return _nearest_zone(grid, geometry, fallback=True)
@@ -218,7 +220,7 @@ def _median(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArra
     return result
 
 
-def _below_one_cell(grid: Grid, geometry: BaseGeometry, area: float) -> bool:
+def _below_one_cell(grid: AnyGrid, geometry: BaseGeometry, area: float) -> bool:
     """Say whether an area in m2 is less than that of the cell its shape lies in."""
     middle = shapely.point_on_surface(geometry)
     try:
@@ -227,7 +229,7 @@ def _below_one_cell(grid: Grid, geometry: BaseGeometry, area: float) -> bool:
         return False
 
 
-def _nearest_zone(grid: Grid, geometry: BaseGeometry, *, fallback: bool) -> Zone:
+def _nearest_zone(grid: AnyGrid, geometry: BaseGeometry, *, fallback: bool) -> Zone:
     """Return the cell under a point, or under a point of a shape that covers no cell."""
     middle = shapely.point_on_surface(geometry)
     try:
@@ -237,7 +239,7 @@ def _nearest_zone(grid: Grid, geometry: BaseGeometry, *, fallback: bool) -> Zone
     return _one_cell(grid, cell, fallback=fallback)
 
 
-def _one_cell(grid: Grid, cell: int, *, fallback: bool) -> Zone:
+def _one_cell(grid: AnyGrid, cell: int, *, fallback: bool) -> Zone:
     cells = np.array([cell], dtype=np.intp)
     return Zone(_frozen(cells), _frozen(grid.cell_area[cells]), fallback)
 

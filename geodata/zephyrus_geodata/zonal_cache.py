@@ -13,8 +13,8 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
+from zephyrus_geodata.cells import AnyGrid
 from zephyrus_geodata.features import Feature
-from zephyrus_geodata.grid import Grid
 
 VERSION = 1
 """Raise this when zones are computed differently: files of another version are not read."""
@@ -28,7 +28,7 @@ def default_dir() -> Path:
     return Path(platformdirs.user_cache_dir("zephyrus", appauthor=False)) / "zones"
 
 
-def digest(features: Iterable[Feature], grid: Grid) -> str:
+def digest(features: Iterable[Feature], grid: AnyGrid) -> str:
     """Name of the file: a hash of keys and shapes, the grid and the version."""
     hasher = blake2b(f"{VERSION} {grid.key}".encode(), digest_size=16)
     for feature in features:

@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 from zephyrus_geodata.errors import UnsuitableData
+from zephyrus_geodata.forecast import Forecast
 from zephyrus_geodata.source import (
     NetCDFSource,
     XarraySource,
@@ -135,3 +136,43 @@ def test_a_file_without_a_coordinate_is_refused_with_what_it_has() -> None:
     ds = xr.Dataset(coords={"latitude": [0.0, 1.0], "x": [1, 2]})
     with pytest.raises(UnsuitableData, match=r"has no longitude coordinate; it has latitude, x\.$"):
         read_grid(XarraySource(ds))
+
+
+def test_other_levels_and_further_variables_are_found() -> None:
+    lat, lon, hours = np.arange(-60.0, 61.0, 30.0), np.arange(0.0, 360.0, 30.0), [3, 6]
+    dims = ("lead_time", "latitude", "longitude")
+    shape = (2, lat.size, lon.size)
+    rng = np.random.default_rng(0)
+    rain = rng.random(shape, dtype=np.float32) * 0.01
+    humidity = rng.random((2, 3, *shape[1:]), dtype=np.float32) * 0.01
+    ds = xr.Dataset(
+        {
+            "total_precipitation_3hr": (dims, rain, {"units": "m"}),
+            "salinity": (dims, rain),
+            "specific_humidity": (
+                ("lead_time", "level", "latitude", "longitude"),
+                humidity,
+                {"units": "kg kg**-1"},
+            ),
+        },
+        {"lead_time": hours, "latitude": lat, "longitude": lon, "level": [1000, 700, 0.5]},
+        attrs={"init_time": "2020-01-01T00"},
+    )
+    forecast = Forecast.from_xarray(ds)
+    assert forecast.variables == (
+        "total_precipitation_3hr",
+        "specific_humidity_0.5",
+        "specific_humidity_700",
+        "specific_humidity_1000",
+    )
+    south_west = forecast.grid.nearest(-60.0, 0.0)
+    np.testing.assert_array_equal(
+        forecast.cells("specific_humidity_700")[south_west], humidity[:, 1, 0, 0]
+    )
+    again = Forecast.from_xarray(forecast.to_xarray())
+    assert again.variables == forecast.variables
+    wrong = ds.assign(
+        total_precipitation_3hr=ds["total_precipitation_3hr"].assign_attrs(units="mm")
+    )
+    with pytest.raises(UnsuitableData, match=r"total_precipitation_3hr is in 'mm'; m is needed"):
+        Forecast.from_xarray(wrong)

@@ -1,0 +1,1 @@
+"""Reading anybody's weather data: bytes -> cubes -> axes -> meaning -> ``Understood``."""
