@@ -31,6 +31,7 @@ from zephyrus_bench.templates import TEMPLATES
 from zephyrus_bench.templates.base import TIMELESS, Draft, Scene, Template
 from zephyrus_bench.wording import scene as scene_line
 from zephyrus_geodata import Dataset, GeodataError, load_dataset, variable
+from zephyrus_geodata.climatology import PERCENTILES, STATISTICS
 
 DEFAULT_SIZES: Mapping[str, int] = BenchEnv.bank_sizes
 """Questions of each split; the validation set of the paper has 125."""
@@ -169,6 +170,12 @@ def build_bank(
     wanted = quotas(dict(DEFAULT_SIZES if sizes is None else sizes))
     if source.climatology is None:
         raise UserError(f"the dataset {source.name!r} has no climatology: add one to ask about it")
+    missing = [name for name in STATISTICS if name not in source.climatology.statistics]
+    if missing:
+        raise UserError(
+            f"the climatology of {source.name!r} has no {', '.join(missing)}: build it with "
+            f"--quantiles {','.join(map(str, PERCENTILES))}"
+        )
     path = _checked(output)
     if sys.stderr.isatty():
         print("building; this takes a minute or so", file=sys.stderr)

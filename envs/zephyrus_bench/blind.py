@@ -48,7 +48,7 @@ def place_guesses(
         order: "highest" or "lowest".
     """
     zones = [dataset.zones.zone(feature) for feature in group.features]
-    latitude = np.repeat(dataset.grid.latitude, dataset.grid.shape[1])
+    latitude = dataset.grid.cell_latitude
     middle = np.array([np.average(latitude[z.cells], weights=z.weights) for z in zones])
     traits = {
         "northernmost": middle,

@@ -5,8 +5,8 @@ Forecasts are kept per cell; what tools and questions ask for is a number per fe
 so that a question costs a lookup from the second time on.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -14,21 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zephyrus_geodata import zonal_cache
+from zephyrus_geodata.cells import AnyGrid, rectilinear
+from zephyrus_geodata.climate.files import FILE as CLIMATOLOGY_FILE
+from zephyrus_geodata.climate.files import open_built
 from zephyrus_geodata.climatology import Climatology
 from zephyrus_geodata.errors import UnknownDataset, UnknownForecast, UnsuitableData
+from zephyrus_geodata.feature_tables import FeatureTable, MemberTable
 from zephyrus_geodata.features import Feature, FeatureStore
 from zephyrus_geodata.forecast import Forecast
 from zephyrus_geodata.grid import Grid
-from zephyrus_geodata.zonal import Stat, ZonalIndex, Zone, zonal_statistic, zonal_table
-
-DATA_VARIABLE = "ZEPHYRUS_DATA"
-"""Environment variable that names a folder of datasets."""
+from zephyrus_geodata.store.manifest import FILE
+from zephyrus_geodata.store.names import home, user_home
+from zephyrus_geodata.store.opened import open_stored
+from zephyrus_geodata.zonal import Stat, ZonalIndex, zonal_statistic
 
 _SHIPPED = Path(__file__).parent / "data"
 _PREFIX, _SUFFIX = "forecast-", ".nc"
-
-_MANY = 64
-"""From this many zones on, all are taken from the cache on disk, or built for it."""
 
 
 class Dataset:
@@ -68,31 +69,40 @@ class Dataset:
         self._load_features = features
         self._cache_dir = cache_dir
         self._forecasts: dict[str, Forecast] = {}
-        self._tables: dict[tuple[str, str, str], _Table] = {}
+        self._tables: dict[tuple[str, str, str], FeatureTable] = {}
+        self._member_tables: dict[tuple[str, str, str], MemberTable] = {}
 
     @classmethod
     def from_folder(cls, folder: Path, name: str | None = None) -> "Dataset":
-        """Make a dataset of the ``forecast-NAME.nc`` files and ``climatology.nc`` of a folder.
+        """Make a dataset of a folder: one that ``zephyrus data add`` made, or of NetCDF files.
+
+        The files are ``forecast-NAME.nc`` and, in either kind of folder, ``climatology.nc``; what
+        ``zephyrus data climatology --name`` built there comes before that file.
 
         Raises:
             UnknownDataset: if there is no such folder, or no forecast in it.
+            UnsuitableData: if its manifest is damaged.
         """
+        dataset = name or folder.resolve().name
+        stored = open_stored(folder, dataset)
         paths = _forecast_files(folder)
-        if not paths:
+        if stored is None and not paths:
             raise UnknownDataset(
                 f"The folder {folder} holds no {_PREFIX}NAME{_SUFFIX} file."
                 if folder.is_dir()
                 else f"There is no folder {folder}."
             )
-        dataset = name or folder.resolve().name
-        climatology = folder / "climatology.nc"
+        if stored is not None and not stored.forecasts:
+            kinds = ", ".join(sorted({series.kind for series in stored.series}))
+            raise UnknownDataset(f"The dataset {dataset!r} has no forecast: it holds {kinds}.")
+        forecasts: Mapping[str, Callable[[], Forecast]] = {
+            key: partial(Forecast.open, path, dataset=dataset, name=key)
+            for key, path in paths.items()
+        }
         return cls(
             dataset,
-            {
-                key: partial(Forecast.open, path, dataset=dataset, name=key)
-                for key, path in paths.items()
-            },
-            climatology=partial(Climatology.open, climatology) if climatology.exists() else None,
+            forecasts if stored is None else stored.forecasts,
+            climatology=_climatology(folder),
             cache_dir=zonal_cache.default_dir(),
         )
 
@@ -119,10 +129,19 @@ class Dataset:
         return found
 
     @cached_property
-    def grid(self) -> Grid:
+    def grid(self) -> AnyGrid:
         """The grid that all forecasts and the climatology share."""
         opened = next(iter(self._forecasts.values()), None)
         return (opened or self.forecast(self.forecasts[0])).grid
+
+    @property
+    def rectilinear(self) -> Grid:
+        """The grid, where its cells are in rows of one latitude.
+
+        Raises:
+            UnsuitableData: if they are not: a bent grid, or stations.
+        """
+        return rectilinear(self.grid, f"The dataset {self.name!r}")
 
     @property
     def label(self) -> str:
@@ -153,7 +172,12 @@ class Dataset:
         return ZonalIndex(self.grid, self.features, cache_dir=self._cache_dir)
 
     def series(
-        self, forecast: str | Forecast, variable: str, feature: Feature, stat: Stat = "mean"
+        self,
+        forecast: str | Forecast,
+        variable: str,
+        feature: Feature,
+        stat: Stat = "mean",
+        member: int | str | None = None,
     ) -> NDArray[np.float64]:
         """Return a zonal statistic over the lead times: (time,), SI units, read-only.
 
@@ -162,19 +186,16 @@ class Dataset:
             variable: name of a variable.
             feature: any feature, of the store or not.
             stat: mean, min, max or median over the cells of the feature.
+            member: index or name of a member of an ensemble. None takes the mean field of an
+                ensemble; only for ``stat="mean"`` is that the mean of ``member_series``.
 
         Raises:
-            GeodataError: if the forecast or variable is unknown or the feature off the grid.
+            GeodataError: if the forecast, variable or member is unknown, or the feature off grid.
         """
-        table = self._table(forecast, variable, stat)
-        row = table.rows.get(feature.key)
-        if row is None or not table.done[row]:
-            zone = self.zones.weights(feature)
-            if row is None:
-                return zonal_statistic(table.cells(), zone, stat)
-            table.fill([row], [zone])
-        series: NDArray[np.float64] = table.view[row]
-        return series
+        if member is not None:
+            one = self._member_table(forecast, variable, stat).series(feature, member)
+            return one.reshape(-1)
+        return self._table(forecast, variable, stat).series(feature)
 
     def table(
         self,
@@ -191,17 +212,44 @@ class Dataset:
             GeodataError: if the forecast or variable is unknown.
             KeyError: if a feature is not one of the dataset's.
         """
-        table = self._table(forecast, variable, stat)
-        rows = [table.rows[feature.key] for feature in features]
-        if not table.done[rows].all():
-            missing = [i for i, row in enumerate(rows) if not table.done[row]]
-            if len(missing) >= _MANY:
-                self.zones.build()
-            zones = [self.zones.zone(features[i]) for i in missing]
-            table.fill([rows[i] for i in missing], zones)
-        return table.values[rows]
+        return self._table(forecast, variable, stat).table(features)
 
-    def climate(self, variable: str, statistic: str, month: int, feature: Feature) -> float:
+    def member_series(
+        self, forecast: str | Forecast, variable: str, feature: Feature, stat: Stat = "mean"
+    ) -> NDArray[np.float64]:
+        """Return ``series`` of every member of an ensemble: (member, time), SI units, float64.
+
+        ``ensemble.average``, ``.spread`` and ``.probability`` turn it into the mean, the
+        standard deviation and the share of the members beyond a threshold.
+
+        Raises:
+            GeodataError: if the forecast or variable is unknown, the forecast has no members, or
+                the feature is off the grid.
+        """
+        return self._member_table(forecast, variable, stat).series(feature)
+
+    def member_table(
+        self,
+        forecast: str | Forecast,
+        variable: str,
+        features: Sequence[Feature],
+        stat: Stat = "mean",
+        member: int | str | None = None,
+    ) -> NDArray[np.float64]:
+        """Return ``member_series`` of many features of the store: (feature, member, time).
+
+        Of one member, if it is named: (feature, 1, time). A feature outside the grid is NaN.
+
+        Raises:
+            GeodataError: if the forecast, variable or member is unknown, or the forecast has no
+                members.
+            KeyError: if a feature is not one of the dataset's.
+        """
+        return self._member_table(forecast, variable, stat).table(features, member)
+
+    def climate(
+        self, variable: str, statistic: str, when: int | np.datetime64, feature: Feature
+    ) -> float:
         """Return a climatological statistic of a feature, in SI units.
 
         This is the weighted mean over the feature of the statistic in each cell: "p90 of a
@@ -210,7 +258,8 @@ class Dataset:
         Args:
             variable: name of a variable.
             statistic: "p5" … "p95", "mean" or "std".
-            month: 1 to 12.
+            when: a month, 1 to 12, or a valid time (UTC), which takes the climatology's nearest
+                day of the year and hour where it has them; see ``Climatology.at``.
             feature: any feature, of the store or not.
 
         Raises:
@@ -220,27 +269,41 @@ class Dataset:
         """
         if self.climatology is None:
             raise UnsuitableData(f"The dataset {self.name!r} has no climatology.")
-        cells = self.climatology.cells(variable, statistic, month)
+        if isinstance(when, np.datetime64):
+            cells = self.climatology.at(variable, statistic, when)
+        else:
+            cells = self.climatology.cells(variable, statistic, when)
         return float(zonal_statistic(cells[:, None], self.zones.weights(feature))[0])
 
-    def _table(self, forecast: str | Forecast, variable: str, stat: Stat) -> "_Table":
-        name = forecast if isinstance(forecast, str) else forecast.id
+    def _table(self, forecast: str | Forecast, variable: str, stat: Stat) -> FeatureTable:
+        name = _name(forecast)
         table = self._tables.get((name, variable, stat))
         if table is None:
             found = self.forecast(name)
-            found.cells(variable)  # an unknown variable fails before a table is made
-            key = (found.name, variable, stat)
             table = self._tables.setdefault(
-                key, _Table(partial(found.cells, variable), found.lead_hours.size, self._rows, stat)
+                (found.name, variable, stat),
+                FeatureTable(found, variable, self.zones, self._rows, stat),
             )
             self._tables[name, variable, stat] = table
+        return table
+
+    def _member_table(self, forecast: str | Forecast, variable: str, stat: Stat) -> MemberTable:
+        name = _name(forecast)
+        table = self._member_tables.get((name, variable, stat))
+        if table is None:
+            found = self.forecast(name)
+            table = self._member_tables.setdefault(
+                (found.name, variable, stat),
+                MemberTable(found, variable, self.zones, self._rows, stat),
+            )
+            self._member_tables[name, variable, stat] = table
         return table
 
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {feature.key: row for row, feature in enumerate(self.features)}
 
-    def _check_grid(self, grid: Grid, what: str) -> None:
+    def _check_grid(self, grid: AnyGrid, what: str) -> None:
         if grid != self.grid:
             raise UnsuitableData(
                 f"{what} is on another grid ({grid!r}) than the dataset {self.name!r} "
@@ -251,44 +314,26 @@ class Dataset:
         return f"Dataset({self.name!r}, forecasts={self.forecasts!r})"
 
 
-class _Table:
-    """One statistic of one variable of one forecast, (feature, time), filled row by row."""
-
-    def __init__(
-        self,
-        cells: Callable[[], NDArray[np.float32]],
-        times: int,
-        rows: dict[str, int],
-        stat: Stat,
-    ) -> None:
-        self.cells = cells
-        self.rows = rows
-        self.stat = stat
-        self.values = np.full((len(rows), times), np.nan)
-        self.view = self.values.view()
-        self.view.setflags(write=False)
-        self.done = np.zeros(len(rows), dtype=bool)
-
-    def fill(self, rows: list[int], zones: Sequence[Zone]) -> None:
-        self.values[rows] = zonal_table(self.cells(), zones, self.stat)
-        self.done[rows] = True  # last, so that no other thread sees a row half made
+def _name(forecast: str | Forecast) -> str:
+    return forecast if isinstance(forecast, str) else forecast.id
 
 
 def list_datasets() -> tuple[str, ...]:
     """Return the names that ``load_dataset`` knows: the shipped ones, then the user's."""
-    return tuple(_folders())
+    return tuple(dataset_folders())
 
 
 def load_dataset(name: str | Path = "demo") -> Dataset:
-    """Open a dataset; the same one again if it was opened before.
+    """Open a dataset; the same one again if it was opened before and has not changed since.
 
     Args:
-        name: "demo", a name under the folder ZEPHYRUS_DATA, or the path of a folder.
+        name: "demo", the name of a dataset that was added, or of a folder below $ZEPHYRUS_DATA,
+            or the path of a folder.
 
     Raises:
         UnknownDataset: if there is none; the message lists the names.
     """
-    known = _folders()
+    known = dataset_folders()
     folder = known.get(str(name), Path(name).expanduser())
     if not folder.is_dir():
         raise UnknownDataset(
@@ -296,25 +341,54 @@ def load_dataset(name: str | Path = "demo") -> Dataset:
             f"{', '.join(known) or 'none'}."
         )
     folder = folder.resolve()
-    if folder not in _OPENED:
-        _OPENED[folder] = Dataset.from_folder(folder, str(name) if str(name) in known else None)
-    return _OPENED[folder]
+    state = _state(folder)
+    if folder not in _OPENED or _OPENED[folder][0] != state:
+        dataset = Dataset.from_folder(folder, str(name) if str(name) in known else None)
+        _OPENED[folder] = (state, dataset)
+    return _OPENED[folder][1]
 
 
-_OPENED: dict[Path, Dataset] = {}
+_OPENED: dict[Path, tuple[object, Dataset]] = {}
 
 
-def _folders() -> dict[str, Path]:
+def _state(folder: Path) -> tuple[tuple[int, ...], ...]:
+    """Something that changes when a stored dataset or its climatology does."""
+    states = []
+    for name in (FILE, CLIMATOLOGY_FILE, "climatology.nc"):
+        with suppress(OSError):
+            stat = (folder / name).stat()
+            states.append((stat.st_ino, stat.st_mtime_ns, stat.st_size))
+    return tuple(states)
+
+
+def shipped_datasets() -> tuple[str, ...]:
+    """Return the names of the datasets that come with the package."""
+    return tuple(_below(_SHIPPED))
+
+
+def dataset_folders() -> dict[str, Path]:
     """Return the folders of known datasets by name; a shipped name can't be taken over."""
-    roots = [_SHIPPED]
-    if os.environ.get(DATA_VARIABLE):
-        roots.append(Path(os.environ[DATA_VARIABLE]).expanduser())
     found: dict[str, Path] = {}
-    for root in roots:
-        for folder in sorted(root.iterdir()) if root.is_dir() else ():
-            if folder.is_dir() and _forecast_files(folder):
-                found.setdefault(folder.name, folder)
+    for root in (_SHIPPED, home(), user_home()):
+        for name, folder in _below(root).items():
+            found.setdefault(name, folder)
     return found
+
+
+def _below(root: Path) -> dict[str, Path]:
+    return {
+        folder.name: folder
+        for folder in (sorted(root.iterdir()) if root.is_dir() else ())
+        if not folder.name.startswith(".")
+        and ((folder / FILE).is_file() or (folder.is_dir() and _forecast_files(folder)))
+    }
+
+
+def _climatology(folder: Path) -> Callable[[], Climatology] | None:
+    if (folder / CLIMATOLOGY_FILE).exists():
+        return partial(open_built, folder)
+    path = folder / "climatology.nc"
+    return partial(Climatology.open, path) if path.exists() else None
 
 
 def _forecast_files(folder: Path) -> dict[str, Path]:

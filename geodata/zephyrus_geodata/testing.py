@@ -46,6 +46,7 @@ def analytic_dataset(
     lead_hours: Sequence[int] = tuple(range(6, 241, 6)),
     features: FeatureStore | None = None,
     name: str = "analytic",
+    members: Sequence[str] = (),
 ) -> Dataset:
     """Make a dataset of travelling waves on a coarse grid, with a climatology to match.
 
@@ -59,30 +60,44 @@ def analytic_dataset(
         lead_hours: lead times of every forecast.
         features: the features; the shipped ones by default.
         name: name of the dataset.
+        members: names of the members that every forecast has: the same climate under waves of
+            other phases; the first is the forecast of a dataset without members.
     """
     lat = np.arange(-90.0 + step / 2, 90.0, step)
     lon = np.arange(-180.0 + step / 2, 180.0, step)
     grid = Grid(lat, lon)
     hours = np.asarray(lead_hours, dtype=np.int64)
     forecasts = {
-        date: partial(_forecast, name, date, hours, grid, seed)
+        date: partial(_forecast, name, date, hours, grid, seed, tuple(members))
         for seed, date in enumerate(initial_dates, start=1)
     }
     load = FeatureStore.load if features is None else (lambda: features)
     return Dataset(name, forecasts, climatology=partial(_climatology, grid), features=load)
 
 
-def _forecast(dataset: str, date: str, hours: NDArray[np.int64], grid: Grid, seed: int) -> Forecast:
+def _forecast(
+    dataset: str,
+    date: str,
+    hours: NDArray[np.int64],
+    grid: Grid,
+    seed: int,
+    members: tuple[str, ...],
+) -> Forecast:
     init_time = np.datetime64(date, "s")
     month = int(date[5:7])
 
     def read(variable: str) -> NDArray[np.float32]:
+        if not members:
+            return read_one(variable, 0.0)
+        return np.stack([read_one(variable, 0.53 * i) for i in range(len(members))])
+
+    def read_one(variable: str, phase: float) -> NDArray[np.float32]:
         if variable == "10m_wind_speed":
-            u, v = (read(f"10m_{c}_component_of_wind") for c in "uv")
+            u, v = (read_one(f"10m_{c}_component_of_wind", phase) for c in "uv")
             return np.hypot(u, v)
         amplitude = _SCALES[variable][2]
         values = _climate(grid, variable, month)[:, None] + amplitude * _weather(
-            grid, hours, seed + 0.37 * list(VARIABLES).index(variable)
+            grid, hours, seed + phase + 0.37 * list(VARIABLES).index(variable)
         )
         if variable in _POSITIVE:
             # Softly bent instead of cut off at zero: a cut would make ties.
@@ -100,6 +115,7 @@ def _forecast(dataset: str, date: str, hours: NDArray[np.int64], grid: Grid, see
         {variable: partial(read, variable) for variable in VARIABLES},
         label=LABEL,
         provenance={"source": "zephyrus_geodata.testing", "limits": "not weather"},
+        members=members,
     )
 
 

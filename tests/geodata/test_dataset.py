@@ -18,6 +18,7 @@ from zephyrus_geodata.errors import (
 )
 from zephyrus_geodata.features import Feature, FeatureStore
 from zephyrus_geodata.forecast import Forecast
+from zephyrus_geodata.store.names import DATA_VARIABLE
 from zephyrus_geodata.testing import analytic_dataset
 from zephyrus_geodata.variables import VARIABLES
 from zephyrus_geodata.zonal import STATS, Stat, zonal_statistic
@@ -56,7 +57,8 @@ def folder(tmp_path: Path, world: Dataset) -> Path:
 def _private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Keep the user's cache and settings out of the tests."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv(dataset_module.DATA_VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv(DATA_VARIABLE, raising=False)
     monkeypatch.setattr(dataset_module, "_OPENED", {})
     yield
 
@@ -274,7 +276,7 @@ def test_a_folder_is_a_dataset(folder: Path) -> None:
 def test_a_folder_of_datasets_may_be_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "small" not in list_datasets()
     (folder.parent / "empty").mkdir()
-    monkeypatch.setenv(dataset_module.DATA_VARIABLE, str(folder.parent))
+    monkeypatch.setenv(DATA_VARIABLE, str(folder.parent))
     assert "small" in list_datasets()
     assert "empty" not in list_datasets()
     assert load_dataset("small") is load_dataset(folder)
@@ -283,7 +285,7 @@ def test_a_folder_of_datasets_may_be_named(folder: Path, monkeypatch: pytest.Mon
 def test_an_unknown_dataset_names_those_there_are(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(dataset_module.DATA_VARIABLE, str(folder.parent))
+    monkeypatch.setenv(DATA_VARIABLE, str(folder.parent))
     with pytest.raises(UnknownDataset, match=r"no dataset 'smal', .* known are .*small\.$"):
         load_dataset("smal")
     (folder.parent / "empty").mkdir()

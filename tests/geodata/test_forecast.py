@@ -259,7 +259,7 @@ def celsius(ds: xr.Dataset) -> xr.Dataset:
         (lambda ds: ds.drop_attrs(), "does not say its init_time"),
         (lambda ds: ds.assign_attrs(init_time="soon"), "does not say its init_time"),
         (lambda ds: ds[["something_else"]], "has no known variable"),
-        (lambda ds: ds.expand_dims(member=[0, 1]), "has no known variable"),
+        (lambda ds: ds.expand_dims(realm=[0, 1]), "has no known variable"),
         (celsius, "2m_temperature is in 'degC'; K is needed"),
         (lambda ds: ds.isel(lead_time=[1, 0]), "must rise in steps of whole hours"),
         (

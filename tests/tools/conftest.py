@@ -9,12 +9,14 @@ import pytest
 from zephyrus.messages import ToolResult
 from zephyrus.tools import Tool, World
 from zephyrus_geodata import Dataset, Forecast
+from zephyrus_geodata.reading.extras import settle
 from zephyrus_geodata.testing import analytic_dataset
 from zephyrus_tools.climatology import climatology
 from zephyrus_tools.dataset import dataset
 from zephyrus_tools.features import features
 from zephyrus_tools.map import map_image
 
+settle()  # ecCodes may not be imported before pyproj
 sys.path.insert(0, str(Path(__file__).parent))  # for the helpers beside the tests
 
 Call = Callable[..., ToolResult]

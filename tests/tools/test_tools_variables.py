@@ -54,3 +54,33 @@ def test_a_misspelling_is_mended():
 def test_a_known_variable_that_is_not_there():
     with pytest.raises(ToolError, match="the climatology has no geopotential_500; it has: 2m_"):
         find_variable("z500", ("2m_temperature",), "climatology")
+
+
+FURTHER = (*ALL[:5], "total_precipitation_1hr", "total_precipitation_12hr", "10m_wind_gust",
+           "temperature_700", "relative_humidity_850", "2m_dewpoint_temperature")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("temperature_700", "temperature_700"),
+        ("700 hPa temperature", "temperature_700"),
+        ("t700", "temperature_700"),
+        ("rh850", "relative_humidity_850"),
+        ("relative humidity", "relative_humidity_850"),
+        ("gusts", "10m_wind_gust"),
+        ("dewpoint", "2m_dewpoint_temperature"),
+        ("precipitation", "total_precipitation_1hr"),
+        ("total_precipitation_12hr", "total_precipitation_12hr"),
+        ("temperature", "2m_temperature"),
+    ],
+)
+def test_what_other_datasets_bring(text, name):
+    assert find_variable(text, FURTHER, "forecast").name == name
+
+
+def test_what_another_dataset_lacks():
+    with pytest.raises(ToolError, match="the forecast has no total_precipitation_6hr; it has: 2m_"):
+        find_variable("total_precipitation_6hr", FURTHER, "forecast")
+    with pytest.raises(ToolError, match=r"there is no variable .t501.*The forecast has: 2m_"):
+        find_variable("t501", FURTHER, "forecast")

@@ -67,7 +67,11 @@ def climatology(
     place = find_place(dataset, feature, kind, parent, latitude, longitude)
     index = None if hour is None else step(forecast, hour)
     statistic = statistic or "mean"
-    query = _Query(dataset, forecast, usual, what, statistic, month_of(forecast, month, index))
+    valid = month_of(forecast, month, index)
+    moment = None
+    if month is None and usual.days is not None:
+        moment = forecast.init_time if index is None else forecast.valid_time(index)
+    query = _Query(dataset, forecast, usual, what, statistic, valid, moment)
     if compare is None:
         if isinstance(place, Place) and order is not None:
             raise ToolError("order ranks the features of a kind: leave feature out, or order.")
@@ -95,22 +99,40 @@ class _Query:
     variable: Variable
     statistic: Statistic
     month: int
+    moment: np.datetime64 | None
+    """The valid time, where the climatology has days of the year and no month was asked for."""
 
     @property
     def subject(self) -> str:
         return text.what(self.variable, self.forecast.label)
 
     @property
+    def now(self) -> str:
+        """The same, where it is the forecast that the values are of."""
+        return text.what(self.variable, self.forecast.label, len(self.forecast.members))
+
+    @property
     def usual_name(self) -> str:
-        """The climatological statistic in words: "January p90"."""
-        return f"{text.MONTHS[self.month - 1]} {self.statistic}"
+        """The climatological statistic in words: "January p90", "2 January 12 UTC p90"."""
+        if self.moment is None:
+            return f"{text.MONTHS[self.month - 1]} {self.statistic}"
+        window = self.usual.window(self.moment)
+        hour = "" if window.hour is None else f" {window.hour:02} UTC"
+        day = f"{window.day} {text.MONTHS[window.month - 1]}{hour}"
+        return f"{day} (±{window.half} days) {self.statistic}"
 
     def value(self, x: float) -> str:
         return text.value(x, self.variable)
 
     def climate(self, where: Place | Places) -> NDArray[np.float64]:
         """The statistic of each place, (place,), SI units."""
-        cells = self.usual.cells(self.variable.name, self.statistic, self.month)
+        try:
+            if self.moment is None:
+                cells = self.usual.cells(self.variable.name, self.statistic, self.month)
+            else:
+                cells = self.usual.at(self.variable.name, self.statistic, self.moment)
+        except ValueError as error:
+            raise ToolError(str(error)) from error
         if isinstance(where, Place):
             zones = [where.zone]
         else:
@@ -149,7 +171,7 @@ def _departure(
     def write(i: int) -> str:
         return text.value(float(departure[i]), query.variable, difference=True)
 
-    subject = f"{query.subject}, forecast minus climatological {query.usual_name}"
+    subject = f"{query.now}, forecast minus climatological {query.usual_name}"
     when = f"at {text.at(query.forecast, index)}"
     if isinstance(where, Place):
         return f"{subject}, {where.over('mean')}, {when}: {write(0)}{where.note()}"
@@ -167,13 +189,13 @@ def _exceedance(
     when = f"at {text.at(query.forecast, index)}"
     if isinstance(where, Place):
         every, note = [where.name], where.note()
-        head = f"{query.subject}, {where.over('mean')}, {when}: {query.value(float(now[0]))}\n"
+        head = f"{query.now}, {where.over('mean')}, {when}: {query.value(float(now[0]))}\n"
         head += f"{query.usual_name}: {query.value(float(usual[0]))}"
     else:
         every = [feature.name for feature in where.features]
         note = where.note(query.dataset, [where.features[i] for i in beyond])
         note += ranking.without_data(where, excess)
-        head = f"{query.subject}, mean over {where.label}, {when}, against {query.usual_name}"
+        head = f"{query.now}, mean over {where.label}, {when}, against {query.usual_name}"
         head += "; largest difference first" if len(beyond) > 1 else ""
     most = text.rows(limit, text.MOST_ROWS)
     shown = "; ".join(every[i] for i in beyond[:most]) or "none"

@@ -37,13 +37,14 @@ class ForecastEnv(ToolEnv):
         compact: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        """Set the environment up; data are opened when the first episode begins.
+        """Set the environment up; fields are read when the first episode begins.
 
         Args:
             split: Which tasks a reset draws from: "train", "validation" or "test".
             dataset: The dataset that the bank is about: a name, a folder, or an open one.
             bank: The bank or its file; by default the one that ships for the dataset.
-            tools: Further tools, or names of registered ones.
+            tools: Further tools, or names of registered ones. The tool `ensemble` comes by itself
+                where the dataset's forecasts have members.
             limits: Budgets of an episode.
             compact: The short system prompt and tool schemas, without the map tool.
             render_mode: None or "ansi".
@@ -54,6 +55,10 @@ class ForecastEnv(ToolEnv):
         )
         if compact and "map" not in {getattr(t, "name", t) for t in tools}:
             del self.tools["map"]
+        if _is_ensemble(dataset):
+            from zephyrus_tools.ensemble import ensemble
+
+            self.tools.setdefault("ensemble", ensemble)
         self.dataset = dataset
         self.bank = bank
         self._bank: TaskSet | None = bank if isinstance(bank, TaskSet) else None
@@ -112,3 +117,12 @@ class ForecastEnv(ToolEnv):
                 f"--dataset {name} --output bank.jsonl, then pass --bank bank.jsonl (bank=…)"
             )
         return path
+
+
+def _is_ensemble(dataset: str | Dataset) -> bool:
+    """Say whether a dataset's forecasts have members; an unknown one is refused later."""
+    try:
+        data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
+        return bool(data.forecast(data.forecasts[0]).members)
+    except GeodataError:
+        return False

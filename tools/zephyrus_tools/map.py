@@ -1,9 +1,12 @@
 """The tool `map`: a picture of the forecast at one time, for models that see."""
 
+import numpy as np
+from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from zephyrus import Image, ToolError, tool
-from zephyrus_geodata import Dataset, Forecast, GeodataError
+from zephyrus_geodata import Dataset, Forecast, GeodataError, Grid
+from zephyrus_geodata.cells import AnyGrid, CellGrid
 from zephyrus_tools import places, regions, text
 from zephyrus_tools.arguments import (
     Hour,
@@ -49,7 +52,8 @@ def map_image(
         low, high = regions.extremes(grid, field, region)
     except GeodataError as error:
         raise ToolError(str(error)) from None
-    subject = text.what(what, forecast.label)
+    members = len(forecast.members)
+    subject = text.what(what, forecast.label, members)
     when = text.at(forecast, index)
     alt = f"Map of {subject}, {region.title}, {region.text}, at {when}: "
     if low is None or high is None:
@@ -59,18 +63,36 @@ def map_image(
         f"{text.longitude(point.longitude, 1)}"
         for name, point in (("min", low), ("max", high))
     )
+    regular, shown = _regular(grid, field)
     png = drawing.draw(
         what,
-        grid,
-        field,
+        regular,
+        shown,
         region,
         dataset.features,
         title=f"{what.long_name[0].upper()}{what.long_name[1:]} ({what.display_units}), "
         f"{region.title}",
-        subtitle=f"lead time {when}" + (f", {forecast.label}" if forecast.label else ""),
+        subtitle=f"lead time {when}"
+        + (f", {forecast.label}" if forecast.label else "")
+        + (f", mean of {members} members" if members else ""),
         highlight=shape,
     )
     return Image(png, alt + ".")
+
+
+def _regular(grid: AnyGrid, field: NDArray[np.float32]) -> tuple[Grid, NDArray[np.float32]]:
+    """A field in rows of one latitude, as it is or read off the cells of a bent grid.
+
+    Raises:
+        ToolError: If the cells are stations.
+    """
+    if isinstance(grid, Grid):
+        return grid, field
+    if not isinstance(grid, CellGrid):
+        raise ToolError("this dataset is a list of stations, of which there is no map.")
+    regular, cells = grid.resampled
+    shown = np.where(cells >= 0, field.ravel()[cells], np.float32(np.nan))
+    return regular, shown.reshape(regular.shape)
 
 
 def _region(

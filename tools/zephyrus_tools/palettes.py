@@ -51,17 +51,17 @@ class Palette:
 def palette(name: str, values: NDArray[np.float64]) -> Palette:
     """Choose colours for a variable and the values shown (display units, at least one finite)."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    if name == "total_precipitation_6hr":
+    if name.startswith("total_precipitation"):
         more = [100.0 * np.ceil(high / 100.0)] if high > _RAIN[-1] else []
         levels = np.array([0.0, *_RAIN, *more])
         return _palette(levels[: max(5, int(np.searchsorted(levels, high)) + 1)], _WHITE_TO_BLUE)
-    if name == "total_cloud_cover":
+    if name.endswith("cloud_cover"):
         return _palette(np.arange(0.0, 101.0, 10.0), _BLUE_SKY)
     if "temperature" in name:
         return _around_zero(_levels(low, high), _COLD_TO_HOT)
     if "component_of_wind" in name:
         return _around_zero(_levels(low, high), colormaps["RdBu_r"])
-    if "wind_speed" in name:
+    if "wind_speed" in name or name.endswith("gust"):
         return _palette(_levels(0.0, high), colormaps["YlGnBu"])
     lines = "pressure" in name or name.startswith("geopotential")
     return _palette(_levels(low, high), colormaps["Spectral_r"], lines=lines)

@@ -75,12 +75,26 @@ class Place:
         return f"{statistic} over {self.label}"
 
     def series(
-        self, dataset: Dataset, forecast: Forecast, variable: str, stat: Stat
+        self,
+        dataset: Dataset,
+        forecast: Forecast,
+        variable: str,
+        stat: Stat,
+        member: str | None = None,
     ) -> NDArray[np.float64]:
         """Return a statistic over the cells at each lead time: (time,), SI units."""
         if self.feature is not None:
-            return dataset.series(forecast, variable, self.feature, stat)
-        return zonal_statistic(forecast.cells(variable), self.zone, stat)
+            return dataset.series(forecast, variable, self.feature, stat, member)
+        return zonal_statistic(forecast.cells(variable, member), self.zone, stat)
+
+    def member_series(
+        self, dataset: Dataset, forecast: Forecast, variable: str, stat: Stat
+    ) -> NDArray[np.float64]:
+        """Return ``series`` of each member of an ensemble: (member, time), SI units."""
+        if self.feature is not None:
+            return dataset.member_series(forecast, variable, self.feature, stat)
+        fields = (forecast.cells(variable, index) for index in range(len(forecast.members)))
+        return np.stack([zonal_statistic(cells, self.zone, stat) for cells in fields])
 
     def note(self) -> str:
         """A line about a feature too small for the grid, or nothing."""

@@ -9,6 +9,7 @@ from shapely.geometry.base import BaseGeometry
 
 from zephyrus import ToolError
 from zephyrus_geodata import Grid
+from zephyrus_geodata.cells import AnyGrid, CellGrid, StationList
 from zephyrus_tools import text
 
 SMALLEST = 1.0
@@ -55,8 +56,17 @@ class Point:
     longitude: float
 
 
-def whole(grid: Grid) -> Region:
-    """All that a grid covers: the whole world, or its own part of it."""
+def whole(grid: AnyGrid) -> Region:
+    """All that a grid covers: the whole world, or its own part of it.
+
+    Raises:
+        ToolError: If it is a list of stations, which covers nothing.
+    """
+    if isinstance(grid, StationList):
+        raise ToolError("this dataset is a list of stations, of which there is no map.")
+    if isinstance(grid, CellGrid):
+        south, north, west, east = grid.bounds
+        return Region(west, south, east, north, "whole grid")
     if grid.periodic:
         return Region(-180.0, -90.0, 180.0, 90.0, "world")
     west, east = float(grid.lon_edges[0]), float(grid.lon_edges[-1])
@@ -104,7 +114,7 @@ def around(geometry: BaseGeometry, title: str) -> Region:
 
 
 def extremes(
-    grid: Grid, field: NDArray[np.float32], region: Region
+    grid: AnyGrid, field: NDArray[np.float32], region: Region
 ) -> tuple[Point | None, Point | None]:
     """Return the least and greatest value of the cells whose centre is in the region.
 
@@ -113,6 +123,8 @@ def extremes(
     Raises:
         OutsideGrid: If no centre is in the region, and its middle is outside the grid.
     """
+    if not isinstance(grid, Grid):
+        return _cell_extremes(grid, field.ravel(), region)
     lat, lon = grid.latitude, grid.longitude
     rows = np.flatnonzero((lat >= region.south) & (lat <= region.north))
     columns = np.flatnonzero((lon - region.west) % 360.0 <= region.east - region.west)
@@ -130,6 +142,27 @@ def extremes(
         return Point(float(part[row, column]), float(lat[rows[row]]), float(lon[columns[column]]))
 
     return point(np.nanargmin(part)), point(np.nanargmax(part))
+
+
+def _cell_extremes(
+    grid: CellGrid | StationList, values: NDArray[np.float32], region: Region
+) -> tuple[Point | None, Point | None]:
+    """Return ``extremes`` of cells that are not in rows of one latitude."""
+    lat, lon = grid.cell_latitude, grid.cell_longitude
+    inside = (lat >= region.south) & (lat <= region.north)
+    inside &= (lon - region.west) % 360.0 <= region.east - region.west
+    cells = np.flatnonzero(inside)
+    if not cells.size:
+        middle = 0.5 * (region.south + region.north), 0.5 * (region.west + region.east)
+        cells = np.array([grid.nearest(*middle)])
+    part = values[cells].astype(np.float64)
+    if np.isnan(part).all():
+        return None, None
+    low, high = (int(cells[f(part)]) for f in (np.nanargmin, np.nanargmax))
+    return (
+        Point(float(values[low]), float(lat[low]), float(lon[low])),
+        Point(float(values[high]), float(lat[high]), float(lon[high])),
+    )
 
 
 def _span(parts: NDArray[np.float64]) -> tuple[float, float]:

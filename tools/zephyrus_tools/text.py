@@ -65,10 +65,18 @@ def value(x: float, variable: Variable, *, difference: bool = False) -> str:
     return f"{number(shown)} {variable.display_units}"
 
 
-def what(variable: Variable, label: str) -> str:
-    """Name a variable and where its values come from: "2 m temperature (simulated)"."""
+def what(variable: Variable, label: str, members: int = 0) -> str:
+    """Name a variable and where its values come from: "2 m temperature (simulated)".
+
+    Args:
+        variable: The variable.
+        label: The forecast's.
+        members: How many members an ensemble has whose mean field is meant, which is then said.
+    """
     origin = label.split(" (")[0].strip()
-    return f"{variable.long_name} ({origin})" if origin else variable.long_name
+    field = f"mean field of {members} members" if members else ""
+    words = ", ".join(filter(None, (origin, field)))
+    return f"{variable.long_name} ({words})" if words else variable.long_name
 
 
 def amount(variable: Variable) -> str:

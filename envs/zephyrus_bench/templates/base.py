@@ -81,6 +81,11 @@ class Scene:
         zones = [self.dataset.zones.zone(feature) for feature in group.features]
         return np.asarray(variable.to_display(zonal_table(cells[:, None], zones, stat)[:, 0]))
 
+    def asked_month(self, month: int) -> int | None:
+        """The month that a program has to ask for: none where the climatology has months only."""
+        usual = self.dataset.climatology
+        return month if usual is not None and usual.days is not None else None
+
     def over(self, feature: Feature) -> str:
         """Say "over Kenya", with the kind if the name is ambiguous."""
         return over(feature, ambiguous=is_ambiguous(self.dataset, feature))

@@ -64,6 +64,7 @@ class GreatestDeparture(GroupTemplate):
                     variable=variable.name,
                     **group.arguments,
                     statistic="mean",
+                    month=scene.asked_month(month),
                     hour=hour,
                     compare="departure",
                     order=order,

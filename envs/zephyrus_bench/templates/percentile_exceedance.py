@@ -73,6 +73,7 @@ class PercentileExceedance(GroupTemplate):
                     variable=variable.name,
                     **group.arguments,
                     statistic=statistic,
+                    month=scene.asked_month(month),
                     hour=hour,
                     compare=side,
                     limit=MOST_CANDIDATES,

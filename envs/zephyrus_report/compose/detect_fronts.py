@@ -82,7 +82,7 @@ def _gradient(scene: Scene, area: Feature, start: int, end: int) -> float:
     """The strongest gradient of any cell of an area in a window, K per 100 km."""
     field = _gradients.get(scene.forecast)
     if field is None:
-        field = gradient(scene.forecast.grid, scene.forecast.cells(TEMPERATURE))
+        field = gradient(scene.forecast.rectilinear, scene.forecast.cells(TEMPERATURE))
         _gradients[scene.forecast] = field
     zone = scene.dataset.zones.weights(area)
     return float(np.nanmax(zonal_statistic(field[:, scene.steps(start, end)], zone, "max")))

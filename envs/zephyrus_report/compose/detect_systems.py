@@ -77,7 +77,7 @@ def tracks(forecast: Forecast, kind: Kind, steps: slice, barred: NDArray[np.bool
         steps: Which lead times.
         barred: (cell,) where no centre is looked for.
     """
-    grid = forecast.grid
+    grid = forecast.rectilinear
     hours = forecast.lead_hours
     raw = forecast.cells(PRESSURE) / 100.0
     lat, lon = _coordinates(grid)
@@ -204,7 +204,7 @@ def _same_system(a: Finding, b: Finding) -> bool:
 
 
 def _finding(scene: Scene, track: Track, importance: float) -> Finding:
-    lat, lon = _coordinates(scene.forecast.grid)
+    lat, lon = _coordinates(scene.forecast.rectilinear)
     hours = [int(h) for h in scene.forecast.lead_hours[track.steps]]
     first, last = track.cells[0], track.cells[-1]
     start, end = (_place(scene.gazetteer, lat, lon, cell) for cell in (first, last))
@@ -293,7 +293,7 @@ def _nearness(scene: Scene, track: Track) -> float:
     It is the mean of the nearer half of the track, since a low that comes from far matters where it
     arrives. Near outlying parts of the region, Alaska of the United States, it counts less.
     """
-    lat, lon = _coordinates(scene.forecast.grid)
+    lat, lon = _coordinates(scene.forecast.rectilinear)
     cells = np.array(track.cells)
 
     def near(inside: NDArray[np.intp]) -> float:
@@ -306,7 +306,7 @@ def _nearness(scene: Scene, track: Track) -> float:
 
 def _barred(scene: Scene) -> NDArray[np.bool_]:
     """Cells where no centre is looked for: the tropics, the poles and high ground."""
-    lat, _ = _coordinates(scene.forecast.grid)
+    lat, _ = _coordinates(scene.forecast.rectilinear)
     barred = (np.abs(lat) < _EQUATORWARD) | (np.abs(lat) > _POLEWARD)
     for key in _HIGH_GROUND:
         if key in scene.dataset.features:

@@ -61,7 +61,7 @@ def jet(scene: Scene) -> Finding | None:
         return None
     cell, step = np.unravel_index(int(np.nanargmax(speed)), speed.shape)
     hour = int(scene.lead_times(scene.start, scene.end)[step])
-    grid, index = scene.forecast.grid, int(zone.cells[cell])
+    grid, index = scene.forecast.rectilinear, int(zone.cells[cell])
     lat = float(grid.latitude[index // grid.shape[1]])
     lon = float(grid.longitude[index % grid.shape[1]])
     place = scene.gazetteer.part(scene.region, lat, lon)

@@ -184,7 +184,7 @@ class Gazetteer:
         """Middle and standard deviations of the main body's cells in latitude and longitude."""
         found = self._shapes.get(feature.key)
         if found is None:
-            zone, grid = self._dataset.zones.weights(feature), self._dataset.grid
+            zone, grid = self._dataset.zones.weights(feature), self._dataset.rectilinear
             body = self.body(feature)
             cells, weights = zone.cells[body], zone.weights[body]
             weights = weights / weights.sum()
@@ -203,7 +203,7 @@ class Gazetteer:
 
 def main_body(dataset: Dataset, feature: Feature) -> NDArray[np.bool_]:
     """`Gazetteer.body`, worked out: (cell of the zone,)."""
-    zone, grid = dataset.zones.weights(feature), dataset.grid
+    zone, grid = dataset.zones.weights(feature), dataset.rectilinear
     if not zone.cells.size:
         return np.zeros(0, dtype=bool)
     lat = grid.latitude[zone.cells // grid.shape[1]]

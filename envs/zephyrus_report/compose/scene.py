@@ -82,7 +82,7 @@ class Scene:
 
     def _within(self, most: float) -> NDArray[np.intp]:
         """The region's cells within some standard deviations of its middle."""
-        grid, cells = self.dataset.grid, self.zone.cells
+        grid, cells = self.dataset.rectilinear, self.zone.cells
         offsets = [
             self.gazetteer.offset(
                 self.region,
@@ -202,8 +202,11 @@ class Scene:
         hour = int(self.lead_times(start, end)[step])
         place = self.place(area)
         if area.key == self.region.key:
-            lat, lon = divmod(int(zone.cells[cell]), self.forecast.grid.shape[1])
-            at = (float(self.dataset.grid.latitude[lat]), float(self.dataset.grid.longitude[lon]))
+            lat, lon = divmod(int(zone.cells[cell]), self.forecast.rectilinear.shape[1])
+            at = (
+                float(self.dataset.rectilinear.latitude[lat]),
+                float(self.dataset.rectilinear.longitude[lon]),
+            )
             place = Place(area.name, area.key, self.gazetteer.part(area, *at), *at)
         return self.quantity(name, area, space, space, start, end), hour, place
 
