@@ -147,7 +147,7 @@ def test_a_baseline_is_a_policy(sum_env, tmp_path):
     assert run.summary["accuracy"] == pytest.approx(1 / 3), "0 × 1 is 0"
     with pytest.raises(UserError, match="no baseline 'one'; it has zero"):
         rollout(Env(n=3), "baseline:one", output=tmp_path / "other")
-    with pytest.raises(UserError, match="has no baseline 'zero'$"):
+    with pytest.raises(UserError, match=r"has no baseline 'zero'$"):
         rollout(sum_env, "baseline:zero", output=tmp_path / "other")
     with pytest.raises(UserError, match="takes no option"):
         make_policy("baseline:zero", temperature=1.0)

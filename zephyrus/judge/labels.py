@@ -188,6 +188,11 @@ def _take(table: LabelTable, row: Row) -> bool:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
+    """The lines of a label file, whatever its form.
+
+    Raises:
+        UserError: If it can't be read.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
