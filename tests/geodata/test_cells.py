@@ -6,7 +6,7 @@ import numpy as np
 import pyproj
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zephyrus_geodata.cells import CellGrid, StationList
@@ -154,6 +154,7 @@ def test_longitudes_in_any_convention_are_the_same(shift):
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+@example(55.0, 0.0, 0.201171875, 3, 3.0)
 @settings(max_examples=40, deadline=None)
 @given(
     st.floats(-60, 60),
@@ -174,7 +175,10 @@ def test_areas_are_kept_for_any_place_and_polygon(lat0, lon0, size, corners, tur
     cells, fractions = grid.coverage(polygon)
     dense = shapely.segmentize(polygon, 0.02)
     exact = abs(GEOD.geometry_area_perimeter(dense)[0])
-    assert (fractions * grid.cell_area[cells]).sum() == pytest.approx(exact, rel=2e-4)
+    # Within a cell the bending of the grid is neglected: what a polygon smaller than one cell is
+    # off by goes by the size of the cell.
+    off = 2e-4 * grid.cell_area[cells].max()
+    assert (fractions * grid.cell_area[cells]).sum() == pytest.approx(exact, rel=2e-4, abs=off)
 
 
 def test_the_plane_is_lamberts_azimuthal_projection():
