@@ -14,7 +14,7 @@ from dataclasses import replace
 from zephyrus.env import Script
 from zephyrus.limits import Limits
 from zephyrus.messages import Message
-from zephyrus_report.compose.calendar import MONTHS, Calendar
+from zephyrus_report.compose.calendar import Calendar
 from zephyrus_report.compose.findings import Finding, Kind, Place, Quantity
 from zephyrus_report.compose.places import in_words
 from zephyrus_report.compose.wording import Wording, celsius, listed
@@ -22,6 +22,7 @@ from zephyrus_report.event import STEP, Atlas, Event
 from zephyrus_report.evidence import Evidence, Request
 from zephyrus_report.report_text import count_words
 from zephyrus_report.shown import falls_as
+from zephyrus_tools.text import MONTHS
 
 _MOST_PLACES = 5
 _T2M, _WIND, _RAIN = "2m_temperature", "10m_wind_speed", "total_precipitation_6hr"

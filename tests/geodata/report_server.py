@@ -260,7 +260,7 @@ def run(
     options = {"interval": 0.0, "backoff": 0.01, "timeout": 5.0, **client}
 
     async def work() -> Fetched:
-        async with PoliteClient(**options) as asked:  # type: ignore[arg-type]
+        async with PoliteClient(**options) as asked:
             return await fetch(query, folder, asked, now=now)
 
     return asyncio.run(work())

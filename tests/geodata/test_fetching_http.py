@@ -29,7 +29,7 @@ def server(tmp_path: Path) -> Iterator[FetchServer]:
 
 
 def client(**more: float) -> Http:
-    return Http(pause=0.01, **more)  # type: ignore[arg-type]
+    return Http(pause=0.01, **more)
 
 
 async def download(server: FetchServer, path: Path, *spans: tuple[int, int | None]) -> int:

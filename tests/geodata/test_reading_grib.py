@@ -22,7 +22,7 @@ GRID = np.arange(12.0).reshape(3, 4)
 
 def fields(path: Path, *parts: bytes, **answers: object) -> list[RawField]:
     path.write_bytes(b"".join(parts))
-    return raw_fields(open_source(path), Answers(**answers))[1]  # type: ignore[arg-type]
+    return raw_fields(open_source(path), Answers(**answers))[1]
 
 
 def test_gfs_rain_since_the_start_and_in_the_window_are_two_fields(tmp_path: Path) -> None:

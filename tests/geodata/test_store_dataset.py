@@ -37,7 +37,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_a_bent_grid(home: Path) -> None:
     y, x = np.mgrid[0:12, 0:15]
     lat, lon = 40 + 0.5 * y + 0.05 * x, 175 + 0.7 * x - 0.1 * y
-    source = Source(grid=CellGrid(lat, lon))  # type: ignore[arg-type]
+    source = Source(grid=CellGrid(lat, lon))
     add_dataset("bent", source.understood)
     dataset = load_dataset("bent")
     assert dataset.grid == source.grid
@@ -60,7 +60,7 @@ def test_a_bent_grid(home: Path) -> None:
 
 def test_stations(home: Path) -> None:
     grid = StationList([60.0, 45.0, 50.0], [-114.0, -75.5, -97.0], ("a", "ü", "c"))
-    source = Source(grid=grid)  # type: ignore[arg-type]
+    source = Source(grid=grid)
     add_dataset("towns", source.understood, selection=Selection.parse(["bbox=-120,48,-90,65"]))
     stored = load_dataset("towns").grid
     assert isinstance(stored, StationList)
@@ -78,8 +78,8 @@ def test_a_stored_dataset_gives_the_same_answers(home: Path) -> None:
     for variable in ("2m_temperature", "total_precipitation_6hr"):
         for stat in ("mean", "max", "median"):
             for name in world.forecasts:
-                ours = stored.table(name, variable, features, stat)  # type: ignore[arg-type]
-                theirs = world.table(name, variable, features, stat)  # type: ignore[arg-type]
+                ours = stored.table(name, variable, features, stat)
+                theirs = world.table(name, variable, features, stat)
                 assert ours.tobytes() == theirs.tobytes()
 
 

@@ -115,7 +115,7 @@ def test_killed_at_any_step_and_resumed(tmp_path: Path, mode: ingest.Mode) -> No
         root = tmp_path / str(n)
         if mode != "new":
             add(root, old)
-        if not killed_at(n, lambda root=root: add(root, new, mode)):  # type: ignore[misc]
+        if not killed_at(n, lambda root=root: add(root, new, mode)):
             assert store(root) == after
             break
         kills += 1
@@ -179,7 +179,7 @@ def test_killed_while_removing(tmp_path: Path) -> None:
         root = tmp_path / str(n)
         add(root, OLD)
         before = store(root)
-        killed = killed_at(n, lambda root=root: remove_dataset(root, "hand"))  # type: ignore[misc]
+        killed = killed_at(n, lambda root=root: remove_dataset(root, "hand"))
         if not killed:
             assert not store(root)
             break
@@ -202,7 +202,7 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
             time.sleep(30)
             return inner(init, span)
 
-        source.variables["2m_temperature"] = wait  # type: ignore[index]
+        source.variables["2m_temperature"] = wait
         add_dataset("hand", source, root=tmp_path)
 
     pid = os.fork()
@@ -297,7 +297,7 @@ def test_a_disk_that_gets_full_on_the_way(
                     assert error.errno == errno.ENOSPC
         return inner(init, span)
 
-    source.variables["total_precipitation"] = read  # type: ignore[index]
+    source.variables["total_precipitation"] = read
     with pytest.raises(StoreError, match=r"There is no room left .* run the same command again"):
         add_dataset("hand", source, root=tiny_disk)
     assert store(tiny_disk).keys() == {"filler"}
@@ -329,11 +329,11 @@ def test_a_reader_that_fails_leaves_the_store_as_it_was(tmp_path: Path) -> None:
     def broken(init: int = 0, span: slice = EVERY) -> Any:
         raise ConnectionError("gone")
 
-    source.variables["10m_wind_speed"] = broken  # type: ignore[index]
+    source.variables["10m_wind_speed"] = broken
     with pytest.raises(ConnectionError):
         add_dataset("hand", source, root=tmp_path, mode="replace")
     assert store(tmp_path) == before
-    source.variables["10m_wind_speed"] = inner  # type: ignore[index]
+    source.variables["10m_wind_speed"] = inner
     assert add_dataset("hand", source, root=tmp_path, mode="replace").resumed == 1
     assert check_readable(tmp_path) == ("2020-01-01", "2020-01-02")
 

@@ -12,10 +12,11 @@ from zephyrus.errors import UserError
 from zephyrus.task import TaskSet
 from zephyrus_geodata import Dataset, Forecast, load_dataset, variable
 from zephyrus_geodata.testing import analytic_dataset
-from zephyrus_report.compose.calendar import MONTHS, WEEKDAYS
+from zephyrus_report.compose.calendar import WEEKDAYS
 from zephyrus_report.compose.compose import LABEL, compose
 from zephyrus_report.compose.findings import COMPASS
 from zephyrus_report.prompts import WORDS
+from zephyrus_tools.text import MONTHS
 
 BANK = Path(__file__).parents[2] / "envs" / "zephyrus_report" / "data" / "demo.jsonl.gz"
 

@@ -7,22 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zephyrus_report.compose.findings import day_of
+from zephyrus_tools.text import MONTHS
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 
 
 @dataclass

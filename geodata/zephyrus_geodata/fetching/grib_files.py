@@ -147,7 +147,7 @@ class GribFiles:
 
     def _leads(self, run: datetime) -> list[int]:
         hours = self._hours(run)
-        return hours[self.request.leads(hours)].tolist()  # type: ignore[no-any-return]
+        return [int(hour) for hour in hours[self.request.leads(hours)]]
 
     def _hours(self, run: datetime) -> NDArray[np.int64]:
         """Return the lead times that a run has."""

@@ -32,7 +32,7 @@ _UNREADABLE = {
 _UNREADABLE |= {"spectral": _UNREADABLE["sh"]}
 
 
-def lay_out(horizontal: Horizontal, answers: Answers = Answers()) -> Layout:  # noqa: B008
+def lay_out(horizontal: Horizontal, answers: Answers = Answers()) -> Layout:
     """Make the grid of a field's places.
 
     Args:

@@ -62,9 +62,13 @@ def role(name: str, var: "xr.Variable") -> Role:
         # "t" may be a temperature; texts are dates here.
         if moment or standard == "time" or var.dims == (name,) or var.dtype.kind in "SUO":
             return "time"
-    for role_, names in (("day", _DAY), ("month", _MONTH), ("hour", _HOUR)):
-        if word in names and not moment:
-            return role_  # type: ignore[return-value]
+    if not moment:
+        if word in _DAY:
+            return "day"
+        if word in _MONTH:
+            return "month"
+        if word in _HOUR:
+            return "hour"
     if var.ndim in (1, 2) and moment:
         return "time"  # a scalar of an unknown name may be when the file was written
     # A standard name or units say that an array is a field; its name alone would mislead.

@@ -172,7 +172,7 @@ def durations(
     attrs: Mapping[str, Any],
     name: str,
     remarks: Remarks,
-    answers: Answers = Answers(),  # noqa: B008
+    answers: Answers = Answers(),
 ) -> NDArray[np.int64]:
     """Return durations in whole seconds.
 

@@ -31,7 +31,7 @@ _ROTATED = ("u_component_of_wind", "v_component_of_wind")
 def interpret(
     fields: Iterable[RawField],
     axes: Axes,
-    answers: Answers = Answers(),  # noqa: B008
+    answers: Answers = Answers(),
 ) -> Meaning:
     """Find the variables among fields that share one horizontal grid.
 
