@@ -22,7 +22,12 @@ class FetchServer:
         answers: path -> (status, headers) of the next answers.
         stalls: path -> after how many bytes answers hang.
         refused: parts of paths that are answered with 403.
+        pages: paths that are answered with a web page and 200.
         has_ranges: whether Range is honoured.
+        shift: bytes by which a part lies behind the one that was asked for.
+        encoding: path -> Content-Encoding that the file has.
+        headers: of every request.
+        queries: path and query of every request, as it came.
         asked: (method, path) -> how often.
         sent: path -> bytes sent by GET.
         hook: called with the path of every GET.
@@ -34,7 +39,12 @@ class FetchServer:
     answers: dict[str, list[tuple[int, dict[str, str]]]] = field(default_factory=dict)
     stalls: dict[str, int] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+    pages: set[str] = field(default_factory=set)
     has_ranges: bool = True
+    shift: int = 0
+    encoding: dict[str, str] = field(default_factory=dict)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    queries: list[tuple[str, str]] = field(default_factory=list)
     has_stalled: threading.Event = field(default_factory=threading.Event)
     asked: Counter[tuple[str, str]] = field(default_factory=Counter)
     sent: Counter[str] = field(default_factory=Counter)
@@ -52,22 +62,33 @@ class FetchServer:
     async def answer(self, request: web.Request) -> web.StreamResponse:
         name = request.path.lstrip("/")
         self.asked[request.method, name] += 1
+        self.headers.append(dict(request.headers))
+        self.queries.append((name, request.rel_url.raw_query_string))
         if self.answers.get(name):
             status, headers = self.answers[name].pop(0)
             return web.Response(status=status, headers=headers)
         if any(part in name for part in self.refused):
             return web.Response(status=403)
+        if name in self.pages:
+            page = "<!DOCTYPE html><html><body>Please log in</body></html>"
+            return web.Response(text=page, content_type="text/html")
         path = self.root / name
         if not path.is_file():
             return web.Response(status=404, text="<html>nothing here</html>")
         data = path.read_bytes()
         start, stop, status = 0, len(data), 200
         headers = {"ETag": f'"{hash(data)}"'}
+        if name in self.encoding:
+            headers["Content-Encoding"] = self.encoding[name]
         asked = request.headers.get("Range")
         changed = request.headers.get("If-Range", headers["ETag"]) != headers["ETag"]
         if asked and self.has_ranges and not changed:
             first, _, last = asked.removeprefix("bytes=").partition("-")
-            start, stop, status = int(first), min(int(last) + 1 if last else stop, stop), 206
+            start, stop, status = (
+                int(first) + self.shift,
+                min(int(last) + 1 if last else stop, stop),
+                206,
+            )
             if start >= len(data):
                 headers["Content-Range"] = f"bytes */{len(data)}"
                 return web.Response(status=416, headers=headers)

@@ -20,13 +20,14 @@ from fetch_server import FetchServer, serving
 from zephyrus_geodata import Dataset
 from zephyrus_geodata.errors import UnsuitableData
 from zephyrus_geodata.fetching.catalogue import source
-from zephyrus_geodata.fetching.errors import FetchError, FetchFailed
+from zephyrus_geodata.fetching.errors import FetchError
 from zephyrus_geodata.fetching.fetch import Fetch
 from zephyrus_geodata.fetching.grib_files import GribFiles
 from zephyrus_geodata.fetching.grib_index import choose, parse_index
-from zephyrus_geodata.fetching.http import Http
 from zephyrus_geodata.fetching.request import make_request
 from zephyrus_geodata.forecast import Forecast
+from zephyrus_geodata.web.errors import FetchFailed
+from zephyrus_geodata.web.http import Http
 
 GFS_NOW = datetime(2024, 1, 1, 14, 30, tzinfo=UTC)
 ECMWF_NOW = datetime(2026, 6, 1, 14, 30, tzinfo=UTC)

@@ -16,9 +16,10 @@ from fetch_server import FetchServer, serving
 
 from zephyrus_geodata import Dataset
 from zephyrus_geodata.fetching.catalogue import source
-from zephyrus_geodata.fetching.errors import FetchError, FetchFailed
+from zephyrus_geodata.fetching.errors import FetchError
 from zephyrus_geodata.fetching.fetch import Fetch, fetch
 from zephyrus_geodata.fetching.request import make_request
+from zephyrus_geodata.web.errors import FetchFailed
 
 NAME = "dynamical:noaa-gfs-forecast"
 

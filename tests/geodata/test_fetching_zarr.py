@@ -21,13 +21,14 @@ from fetch_server import FetchServer, serving
 from zephyrus_geodata import Dataset
 from zephyrus_geodata.errors import StoreError, UnsuitableData
 from zephyrus_geodata.fetching.catalogue import source
-from zephyrus_geodata.fetching.errors import FetchError, FetchFailed
+from zephyrus_geodata.fetching.errors import FetchError
 from zephyrus_geodata.fetching.fetch import Fetch, Fetched, fetch
-from zephyrus_geodata.fetching.http import Http
 from zephyrus_geodata.fetching.request import make_request
 from zephyrus_geodata.fetching.zarr_layout import read_layout
 from zephyrus_geodata.forecast import Forecast
 from zephyrus_geodata.store.opened import open_stored
+from zephyrus_geodata.web.errors import FetchFailed
+from zephyrus_geodata.web.http import Http
 
 SCHEMA = Path(__file__).parents[3] / "shared/samples/grids/dynamical_noaa_gfs_forecast.zarr.json"
 

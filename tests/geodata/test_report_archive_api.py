@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from zephyrus_geodata.reports.manifest import ArchiveError
-from zephyrus_geodata.reports.polite import FetchFailed
+from zephyrus_geodata.web.errors import FetchFailed
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the server beside the tests
 
@@ -64,7 +64,7 @@ def test_api_knows_no_such_product(server, tmp_path):
 )
 def test_a_list_that_is_none(server, tmp_path, graph):
     server.faults = [Fault("raw", text=f'{{"@graph": {graph}}}')] * 2
-    with pytest.raises(FetchFailed, match="could not be asked"):
+    with pytest.raises(FetchFailed, match="can't be fetched"):
         run(server, tmp_path, source="nws", tries=2)
     assert not (tmp_path / "raw").exists()
 

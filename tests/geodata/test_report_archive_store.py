@@ -9,8 +9,8 @@ import pytest
 
 from zephyrus_geodata.reports import iem
 from zephyrus_geodata.reports.manifest import ArchiveError, alone
-from zephyrus_geodata.reports.polite import Answer, Garbled
 from zephyrus_geodata.reports.store import REPORTS, ReportArchive
+from zephyrus_geodata.web.answer import Answer, Garbled
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the server beside the tests
 

@@ -99,7 +99,7 @@ def fetch(
     where it stopped. The data keep their licence: --dry-run and 'zephyrus data list' show it.
     """  # fmt: skip
     from zephyrus_geodata.errors import GeodataError, StoreFailure
-    from zephyrus_geodata.fetching.errors import FetchFailed
+    from zephyrus_geodata.web.errors import FetchFailed
 
     if show_list or source is None:
         if source is None and not show_list:
@@ -144,9 +144,9 @@ def _fetch(
 ) -> None:
     from zephyrus_geodata.fetching import catalogue
     from zephyrus_geodata.fetching.fetch import Fetch, in_use
-    from zephyrus_geodata.fetching.http import Http
     from zephyrus_geodata.fetching.request import make_request
     from zephyrus_geodata.store.names import checked_name
+    from zephyrus_geodata.web.http import Http
 
     request = make_request(catalogue.source(source), **wanted)
     name = checked_name(name or request.source.dataset_name)

@@ -1,27 +1,28 @@
 """``fetch``: from a name in the catalogue to a dataset in the store."""
 
-import asyncio
 import shutil
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
 import platformdirs
 
 from zephyrus_geodata.errors import StoreError, UnsuitableData
-from zephyrus_geodata.fetching.errors import FetchError, FetchFailed
-from zephyrus_geodata.fetching.http import Http, clean
+from zephyrus_geodata.fetching.errors import FetchError
 from zephyrus_geodata.fetching.plan import Plan
 from zephyrus_geodata.fetching.request import Request
 from zephyrus_geodata.reading.understood import Answers, Note
 from zephyrus_geodata.store.select import Selection
 from zephyrus_geodata.variables import ordered
+from zephyrus_geodata.web.errors import FetchFailed
+from zephyrus_geodata.web.http import Http
+from zephyrus_geodata.web.running import run
+from zephyrus_geodata.web.words import clean
 
 if TYPE_CHECKING:
     from zephyrus_geodata.reading.opened import Opened
@@ -110,11 +111,11 @@ class Fetch:
             FetchFailed: if the network or the source fails.
         """
 
-        async def run() -> Plan:
+        async def work() -> Plan:
             async with self._http() as http:
                 return await self._transport.plan(http)
 
-        self._plan = _run(run)
+        self._plan = run(work)
         return self._plan
 
     def download(self, heard: Heard = lambda count: None) -> None:
@@ -125,11 +126,11 @@ class Fetch:
         """
         plan = self._plan or self.plan()
 
-        async def run() -> None:
+        async def work() -> None:
             async with self._http() as http:
                 await self._transport.fetch(http, plan, heard)
 
-        _run(run)
+        run(work)
 
     def store(
         self,
@@ -288,7 +289,7 @@ def in_use(this: Fetch, name: str, mode: "Mode") -> Iterator[None]:
         StoreError: if the name is taken, or not there to be appended to.
         StoreFailure: if another process fetches into the same dataset.
     """
-    from zephyrus_geodata.dataset import dataset_folders, shipped_datasets
+    from zephyrus_geodata.folders import dataset_folders, shipped_datasets
     from zephyrus_geodata.store.lock import locked
 
     is_there = name in dataset_folders()
@@ -344,19 +345,3 @@ def _transport(request: Request, cache: Path, now: datetime | None) -> Transport
     from zephyrus_geodata.fetching.ice import Ice
 
     return Ice(request)
-
-
-def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run to the end, also where an event loop runs already (a notebook)."""
-    if not _has_loop():
-        return asyncio.run(work())
-    with ThreadPoolExecutor(1) as other:
-        return other.submit(lambda: asyncio.run(work())).result()
-
-
-def _has_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zephyrus_geodata.errors import StoreError
-from zephyrus_geodata.fetching.errors import FetchError, FetchFailed, NotThere
+from zephyrus_geodata.fetching.errors import FetchError
 from zephyrus_geodata.fetching.grib_index import Choice, Message, choose, member, parse_index
-from zephyrus_geodata.fetching.http import Http, Span
 from zephyrus_geodata.fetching.plan import Piece, Plan, hours_in_words, not_there, times_in_words
 from zephyrus_geodata.fetching.request import LATEST, Request
 from zephyrus_geodata.reading.extras import need
 from zephyrus_geodata.reading.opened import Opened, open_source
+from zephyrus_geodata.web.download import Span
+from zephyrus_geodata.web.errors import FetchFailed, NotThere
+from zephyrus_geodata.web.http import Http
 
 _BACK = 20  # runs that are looked for when the latest is wanted: five days
 _AMOUNTS = "total_precipitation"

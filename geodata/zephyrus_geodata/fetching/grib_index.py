@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from zephyrus_geodata.fetching.catalogue import Source, components
-from zephyrus_geodata.fetching.errors import FetchFailed
 from zephyrus_geodata.variables import level_of
+from zephyrus_geodata.web.errors import FetchFailed
 
 _INSTANT = re.compile(r"anl|\d+ (hour|day|min) fcst")
 _SINCE_START = re.compile(r"0-\d+ (hour|day) acc fcst")

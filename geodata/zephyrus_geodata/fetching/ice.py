@@ -15,11 +15,12 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
 from zephyrus_geodata.fetching.cut import Cut, make_cut
-from zephyrus_geodata.fetching.errors import FetchError, FetchFailed
-from zephyrus_geodata.fetching.http import Http
+from zephyrus_geodata.fetching.errors import FetchError
 from zephyrus_geodata.fetching.plan import Plan, hours_in_words
 from zephyrus_geodata.fetching.request import Request
 from zephyrus_geodata.reading.opened import Opened, open_store
+from zephyrus_geodata.web.errors import FetchFailed
+from zephyrus_geodata.web.http import Http
 
 _REGION = "us-west-2"
 

@@ -15,13 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from zephyrus_geodata.fetching.cut import Cut, is_small, make_cut
-from zephyrus_geodata.fetching.errors import FetchError, FetchFailed, NotThere
-from zephyrus_geodata.fetching.http import ABSENT, Http
+from zephyrus_geodata.fetching.errors import FetchError
 from zephyrus_geodata.fetching.plan import Piece, Plan, hours_in_words
 from zephyrus_geodata.fetching.request import Request
 from zephyrus_geodata.fetching.zarr_layout import MARKS, Array, Layout, read_layout
 from zephyrus_geodata.reading.extras import need
 from zephyrus_geodata.reading.opened import Opened, open_source
+from zephyrus_geodata.web.answer import ABSENT
+from zephyrus_geodata.web.errors import FetchFailed, NotThere
+from zephyrus_geodata.web.http import Http
 
 _ASKED = 48  # sizes that are asked for in a plan; beyond, the others are taken to be alike
 

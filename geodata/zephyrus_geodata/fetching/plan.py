@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zephyrus_geodata.fetching.http import Span
 from zephyrus_geodata.fetching.request import Request
+from zephyrus_geodata.web.download import Span
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zephyrus_geodata.fetching.errors import FetchFailed
+from zephyrus_geodata.web.errors import FetchFailed
 
 MARKS = (".zmetadata", "zarr.json")
 """The metadata of a whole store in one file, of format 2 and 3."""

@@ -1,26 +1,32 @@
 """Data far away: downloads that go on where they broke off, Zarr chunks that are asked for again.
 
-A Zarr store is read chunk by chunk; a NetCDF or GRIB file is fetched whole into a folder that
-goes with the process.
+A Zarr store is read chunk by chunk, and a large NetCDF4 file piece by piece where few of its
+values are wanted; any other file is fetched whole into a folder that goes with the process.
 """
 
+import re
 import tempfile
 import time
 from collections.abc import Callable
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
-from urllib.request import Request, urlopen
 
 from zephyrus_geodata.errors import UnsuitableData
 from zephyrus_geodata.reading.extras import need
+from zephyrus_geodata.web.answer import Answer
+from zephyrus_geodata.web.errors import FetchFailed, Refused, TooLarge
+from zephyrus_geodata.web.http import Http
+from zephyrus_geodata.web.running import run
+from zephyrus_geodata.web.words import shown
 
 TRIES = 5
 PAUSE = 0.5  # s before the second try; doubles
 TIMEOUT = 60.0  # s without a byte
+BIG = 64 << 20
+"""Bytes of a file from which on pieces may be worth their many requests."""
 _BLOCK = 1 << 20
+_HDF5 = b"\x89HDF\r\n\x1a\n"
 _PUBLIC = {"gs": "https://storage.googleapis.com/{0}/{1}", "s3": "https://{0}.s3.amazonaws.com/{1}"}
 _PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs"}
 
@@ -51,16 +57,24 @@ def exists(address: str, options: dict[str, Any]) -> bool:
     http = _http_address(address, options)
     if http is None:
         return bool(_again(lambda: _filesystem(address, options).exists(address), address))
-    try:
-        with _request(http, options, {"Range": "bytes=0-0"}) as response:
+
+    async def ask() -> bool:
+        async with _web(options) as web:
             # A server of web pages may answer anything with "200, here is the start page".
-            return "html" not in str(response.headers.get("Content-Type", ""))
-    except UnsuitableData:
-        raise
-    except HTTPError as error:
-        if error.code in (403, 404, 410, 400, 405):
+            return await web.ask(
+                http,
+                lambda answer: answer.status != 416 and not answer.is_html,
+                headers={"Range": "bytes=0-199"},
+            )
+
+    try:
+        return run(ask)
+    except Refused as error:
+        if error.status in (403, 404, 410, 400, 405):
             return False
-        raise UnsuitableData(f"{address} answers {error.code} {error.reason}.") from error
+        raise UnsuitableData(str(error)) from error
+    except FetchFailed as error:
+        raise UnsuitableData(str(error)) from error
 
 
 def download(address: str, options: dict[str, Any]) -> Path:
@@ -78,59 +92,64 @@ def download(address: str, options: dict[str, Any]) -> Path:
         files = _filesystem(address, options)
         _again(lambda: files.get_file(address, str(path)), address)
         return path
-    _download_http(http, address, options, path)
+
+    async def bring() -> None:
+        async with _web(options) as web:
+            await web.download(http, path)
+
+    try:
+        run(bring)
+    except FetchFailed as error:
+        raise UnsuitableData(str(error)) from error
+    except OSError as error:
+        raise UnsuitableData(f"{shown(address)} can't be kept here: {error}.") from error
     return path
 
 
-def _download_http(http: str, address: str, options: dict[str, Any], path: Path) -> None:
-    total: int | None = None
-    tag: str | None = None
-    failures = 0
-    path.write_bytes(b"")
-    while True:
-        have = path.stat().st_size
-        headers = {}
-        if have:
-            headers = {"Range": f"bytes={have}-"} | ({"If-Range": tag} if tag else {})
-        try:
-            with _request(http, options, headers) as response:
-                again = response.status == 206
-                length = response.headers.get("Content-Length")
-                if length is not None:
-                    total = int(length) + (have if again else 0)
-                tag = response.headers.get("ETag") or response.headers.get("Last-Modified")
-                with path.open("ab" if again else "wb") as file:
-                    while block := response.read(_BLOCK):
-                        file.write(block)
-        except HTTPError as error:
-            if error.code == 416 and total == have:
-                return
-            if error.code < 500 and error.code not in (408, 429):
-                raise UnsuitableData(
-                    f"{address} answers {error.code} {error.reason}; is the address right?"
-                ) from error
-            problem: Exception = error
-        except (HTTPException, OSError) as error:
-            problem = error
-        else:
-            if total is None or path.stat().st_size == total:
-                return
-            problem = OSError(f"only {path.stat().st_size:,} of {total:,} bytes came")
-        # Bytes that did come are progress: only tries in vain count.
-        failures = 0 if path.stat().st_size > have else failures + 1
-        if failures >= TRIES:
-            raise UnsuitableData(f"{address} can't be fetched: {problem}.") from problem
-        time.sleep(PAUSE * 2**failures)
+def in_pieces(address: str, options: dict[str, Any]) -> str | None:
+    """Return what NetCDF-C opens to read a file piece by piece; None if it must come whole.
+
+    That is so for NetCDF4 (HDF5) files of ``BIG`` bytes or more on servers that give parts of
+    files. NetCDF-C sends no headers and no name of a user: files that need one come whole.
+
+    Raises:
+        UnsuitableData: if the file isn't there.
+    """
+    http = _http_address(address, options)
+    if http is None or options.get("headers") or urlsplit(http).username is not None:
+        return None
+
+    async def ask() -> Answer:
+        async with _web(options) as web:
+            return await web.ask(
+                http,
+                lambda answer: answer,
+                headers={"Range": f"bytes=0-{len(_HDF5) - 1}"},
+                limit=_BLOCK,
+            )
+
+    try:
+        answer = run(ask)
+    except TooLarge:  # all of the file was on its way
+        return None
+    except FetchFailed as error:
+        raise UnsuitableData(str(error)) from error
+    size = re.fullmatch(r"bytes 0-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+    if answer.status != 206 or answer.body != _HDF5 or size is None or int(size[1]) < BIG:
+        return None
+    return f"{answer.url}#mode=bytes"
 
 
-def _request(http: str, options: dict[str, Any], headers: dict[str, str]) -> Any:
-    asked = {"User-Agent": "zephyrus", "Accept-Encoding": "identity"}
-    asked |= {str(k): str(v) for k, v in dict(options.get("headers", {})).items()} | headers
-
-    def ask() -> Any:
-        return urlopen(Request(http, headers=asked), timeout=TIMEOUT)
-
-    return _again(ask, http)
+def _web(options: dict[str, Any]) -> Http:
+    headers = {str(k): str(v) for k, v in dict(options.get("headers", {})).items()}
+    return Http(
+        purpose="data read",
+        headers=headers,
+        tries=TRIES,
+        pause=PAUSE,
+        timeout=TIMEOUT,
+        goes_on=False,
+    )
 
 
 def _again(ask: Callable[[], T], address: str) -> T:
@@ -142,16 +161,11 @@ def _again(ask: Callable[[], T], address: str) -> T:
             raise UnsuitableData(f"There is nothing at {address}.") from error
         except PermissionError as error:
             raise UnsuitableData(f"{address} may not be read: {error}.") from error
-        except HTTPError as error:
-            if error.code < 500 and error.code not in (408, 429):
-                raise
-            problem: Exception = error
-        except (OSError, HTTPException) as error:
+        except OSError as error:
             problem = error
         if attempt + 1 < TRIES:
             time.sleep(PAUSE * 2**attempt)
-    reason = getattr(problem, "reason", None) if isinstance(problem, URLError) else None
-    raise UnsuitableData(f"{address} can't be reached: {reason or problem}.") from problem
+    raise UnsuitableData(f"{address} can't be reached: {problem}.") from problem
 
 
 def _filesystem(address: str, options: dict[str, Any]) -> Any:

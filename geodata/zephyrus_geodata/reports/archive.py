@@ -17,15 +17,38 @@ from urllib.parse import urlencode
 
 from zephyrus_geodata.reports import iem, nws_api
 from zephyrus_geodata.reports.manifest import ArchiveError, Entry, Manifest, alone
-from zephyrus_geodata.reports.polite import Answer, PoliteClient, Refused
 from zephyrus_geodata.reports.query import Query
 from zephyrus_geodata.reports.spans import Span, cut, missing, settled_until
 from zephyrus_geodata.reports.store import Index, write_index
+from zephyrus_geodata.web.answer import Answer
+from zephyrus_geodata.web.errors import Refused
+from zephyrus_geodata.web.http import Http
 
 _STAMP = "%Y%m%dT%H%MZ"
 
 Progress = Callable[[int, int, str], None]
 """Hears (requests finished, requests in all as far as known, what was last done)."""
+
+
+def polite(
+    *, interval: float = 1.0, contact: str = "", tell: Callable[[str], None] | None = None
+) -> Http:
+    """A client for free services: one request at a time, and a rest after each.
+
+    Args:
+        interval: Seconds from the end of one request to the start of the next.
+        contact: An address that the service can write to.
+        tell: Hears one line about each try that failed.
+    """
+    return Http(
+        purpose="weather report archive",
+        contact=contact,
+        interval=interval,
+        pause=1.0,
+        timeout=120.0,
+        total=120.0,
+        tell=tell,
+    )
 
 
 @dataclass(slots=True)
@@ -69,7 +92,7 @@ def describe(query: Query, folder: Path, now: datetime | None = None) -> list[st
 async def fetch(
     query: Query,
     folder: Path,
-    client: PoliteClient,
+    client: Http,
     *,
     progress: Progress | None = None,
     now: datetime | None = None,
@@ -104,7 +127,7 @@ async def fetch(
 async def _fetch_iem(
     query: Query,
     manifest: Manifest,
-    client: PoliteClient,
+    client: Http,
     done: Fetched,
     hear: Progress,
     now: datetime,
@@ -120,7 +143,7 @@ async def _fetch_iem(
         pil, span = waiting.pop(0)
         parameters = iem.parameters(pil, span.start, span.end, query.limit)
         try:
-            answer = await client.get(query.base + iem.PATH, iem.checked, params=parameters)
+            answer = await client.ask(query.base + iem.PATH, iem.checked, params=parameters)
         except Refused as refused:
             raise ArchiveError(str(refused)) from refused
         count = len(iem.split(answer.body))
@@ -178,7 +201,7 @@ def _keep_iem(
 async def _fetch_nws(
     query: Query,
     manifest: Manifest,
-    client: PoliteClient,
+    client: Http,
     done: Fetched,
     hear: Progress,
     now: datetime,
@@ -201,8 +224,8 @@ async def _fetch_nws(
     for number, (pil, item) in enumerate(waiting, 1):
         url = query.base + nws_api.product_path(item.id)
         try:
-            answer = await client.get(
-                url, partial(nws_api.checked, identifier=item.id), accept=nws_api.ACCEPT
+            answer = await client.ask(
+                url, partial(nws_api.checked, identifier=item.id), headers=nws_api.HEADERS
             )
         except Refused as refused:
             if refused.status != 404:
@@ -235,10 +258,10 @@ async def _fetch_nws(
         )
 
 
-async def _list(query: Query, pil: str, client: PoliteClient) -> list[nws_api.Listed]:
+async def _list(query: Query, pil: str, client: Http) -> list[nws_api.Listed]:
     url = query.base + nws_api.list_path(pil)
     try:
-        return await client.get(url, nws_api.read_list, accept=nws_api.ACCEPT)
+        return await client.ask(url, nws_api.read_list, headers=nws_api.HEADERS)
     except Refused as refused:
         if refused.status == 404:
             raise ArchiveError(f"{query.base} knows no product {pil}") from refused

@@ -82,8 +82,8 @@ def fetch(
     """
     from zephyrus_geodata.errors import GeodataError
     from zephyrus_geodata.reports.archive import describe
-    from zephyrus_geodata.reports.polite import FetchFailed
     from zephyrus_geodata.reports.query import Query
+    from zephyrus_geodata.web.errors import FetchFailed
 
     try:
         query = Query.of(product, start, end, source=source, offices=offices, base_url=base_url)
@@ -101,10 +101,10 @@ def fetch(
 
 def _run(query: Query, output: Path, interval: float, contact: str) -> Fetched:
     from zephyrus_geodata.reports.archive import fetch as fetch_reports
-    from zephyrus_geodata.reports.polite import PoliteClient
+    from zephyrus_geodata.reports.archive import polite
 
     async def work(progress: Progress | None) -> Fetched:
-        async with PoliteClient(
+        async with polite(
             interval=interval, contact=contact, tell=lambda line: click.echo(line, err=True)
         ) as client:
             return await fetch_reports(query, output, client, progress=progress)
@@ -148,8 +148,8 @@ def _print_plan(query: Query, urls: list[str], as_json: bool) -> None:
 
 
 def _print(query: Query, done: Fetched, output: Path, as_json: bool) -> None:
-    from zephyrus_geodata.reports.polite import clean
     from zephyrus_geodata.reports.store import REFUSED, REPORTS, ReportArchive
+    from zephyrus_geodata.web.words import clean
 
     archive = ReportArchive(output)
     asked = archive.filter(start=query.span.start, end=query.span.end, product=query.product)

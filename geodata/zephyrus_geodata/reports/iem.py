@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from zephyrus_geodata.reports.polite import Answer, Garbled, decode
+from zephyrus_geodata.web.answer import Answer, Garbled
+from zephyrus_geodata.web.words import decode
 
 BASE_URL = "https://mesonet.agron.iastate.edu"
 PATH = "/cgi-bin/afos/retrieve.py"

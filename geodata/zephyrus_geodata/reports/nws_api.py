@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from zephyrus_geodata.reports.polite import Answer, Garbled, decode
+from zephyrus_geodata.web.answer import Answer, Garbled
+from zephyrus_geodata.web.words import decode
 
 BASE_URL = "https://api.weather.gov"
-ACCEPT = "application/ld+json"
+HEADERS = {"Accept": "application/ld+json"}
 DAYS = 7
 """How far back the service goes, by its maintainers (weather-gov/api issue 123)."""
 

@@ -16,9 +16,9 @@ from zephyrus_geodata.errors import ReportError
 from zephyrus_geodata.reports import iem
 from zephyrus_geodata.reports.manifest import ArchiveError, Entry, Manifest, write_whole
 from zephyrus_geodata.reports.parse import parse_product
-from zephyrus_geodata.reports.polite import decode, version
 from zephyrus_geodata.reports.product import Product
 from zephyrus_geodata.reports.spans import Span
+from zephyrus_geodata.web.words import decode, version
 
 REPORTS = "reports.jsonl"
 REFUSED = "refused.jsonl"

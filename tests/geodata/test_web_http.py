@@ -1,10 +1,14 @@
 import asyncio
+import gzip
 import socket
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from email.utils import format_datetime
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,8 +18,11 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the server beside the test
 
 from fetch_server import FetchServer, serving
 
-from zephyrus_geodata.fetching.errors import FetchFailed, NotThere
-from zephyrus_geodata.fetching.http import Http
+from zephyrus_geodata.web.answer import Garbled, retry_after
+from zephyrus_geodata.web.errors import FetchFailed, NotThere, Refused, TooLarge
+from zephyrus_geodata.web.http import Http
+from zephyrus_geodata.web.running import run
+from zephyrus_geodata.web.words import clean, shown, user_agent
 
 DATA = bytes(i * 37 % 251 for i in range(5000))
 
@@ -28,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[FetchServer]:
         yield it
 
 
-def client(**more: float) -> Http:
+def client(**more: Any) -> Http:
     return Http(pause=0.01, **more)
 
 
@@ -204,3 +211,175 @@ async def test_a_machine_without_network() -> None:
         assert "HTTPS_PROXY" in str(caught.value) and "--base-url" in str(caught.value)
         with pytest.raises(FetchFailed, match="is no address"):
             await http.get("ftp:/nothing")
+
+
+async def test_a_part_that_was_not_asked_for_is_not_taken(
+    server: FetchServer, tmp_path: Path
+) -> None:
+    server.shift = 3
+    with pytest.raises(FetchFailed, match="sent another part"):
+        await download(server, tmp_path / "file", (100, 200))
+    assert not (tmp_path / "file").exists()
+
+
+async def test_half_a_body_is_asked_for_again(server: FetchServer) -> None:
+    server.cuts["file"] = [100, 4999]
+    async with client() as http:
+        assert await http.get(f"{server.url}/file") == DATA
+    assert server.asked["GET", "file"] == 3
+
+
+async def test_a_server_that_hangs_is_given_up(server: FetchServer) -> None:
+    server.stalls["file"] = 10
+    async with client(timeout=0.1, tries=2) as http:
+        with pytest.raises(FetchFailed, match=r"does not answer \(2 tries in a row\)"):
+            await http.get(f"{server.url}/file")
+
+
+async def test_an_answer_has_a_largest_size(server: FetchServer) -> None:
+    async with client() as http:
+        url = f"{server.url}/file"
+        assert await http.ask(url, lambda answer: answer.body, limit=5000) == DATA
+        with pytest.raises(TooLarge, match="a small file was due"):
+            await http.ask(url, lambda answer: answer.body, limit=4999)
+    assert server.asked["GET", "file"] == 2
+
+
+async def test_a_small_file_is_unpacked_and_a_download_is_not(
+    server: FetchServer, tmp_path: Path
+) -> None:
+    packed = gzip.compress(DATA)
+    (server.root / "file").write_bytes(packed)
+    server.encoding["file"] = "gzip"
+    async with client() as http:
+        assert await http.get(f"{server.url}/file") == DATA
+        with pytest.raises(TooLarge):  # counted unpacked: a bomb has no effect
+            await http.ask(f"{server.url}/file", lambda answer: answer, limit=len(packed))
+        assert await http.size(f"{server.url}/file") == len(packed)
+    await download(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == packed
+    await download(server, tmp_path / "part", (10, 30))
+    assert (tmp_path / "part").read_bytes() == packed[10:30]
+
+
+async def test_a_reader_may_ask_again(server: FetchServer) -> None:
+    bodies = iter(["\x1b[31mno\nsense", "sense"])
+
+    def read(answer: object) -> str:
+        if (body := next(bodies)) != "sense":
+            raise Garbled(body)
+        return body
+
+    heard: list[str] = []
+    async with client(tell=heard.append) as http:
+        assert await http.ask(f"{server.url}/file", read) == "sense"
+    [line] = heard
+    assert "[31mno sense; again in" in line and line.isprintable()
+
+
+async def test_a_part_past_the_end(server: FetchServer) -> None:
+    async with client() as http:
+        url, behind = f"{server.url}/file", {"Range": "bytes=9000-9010"}
+        assert await http.ask(url, lambda answer: answer.status, headers=behind) == 416
+        server.answers["file"] = [(416, {})]
+        with pytest.raises(Refused, match="answers 416"):
+            await http.get(url)  # which asked for no part
+
+
+async def test_no_secret_is_told(server: FetchServer) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        dead = f"127.0.0.1:{free.getsockname()[1]}"
+    here = server.url.removeprefix("http://")
+    heard: list[str] = []
+    server.answers["file"] = [(500, {})] * 2 + [(400, {})] + [(429, {"Retry-After": "9999"})]
+    urls = [
+        f"http://me:hunter2@{here}/{name}?key=hunter2" for name in ("file", "file", "file", "x")
+    ]
+    urls += [f"http://me:hunter2@{dead}/?key=hunter2", "ftp://me:hunter2@x/y?key=hunter2"]
+    urls += ["http://me:hunter2@/y?key=hunter2", "http://me:hunter2@x:99999/?key=hunter2"]
+    async with client(tries=2, tell=heard.append) as http:
+        for url in urls:
+            with pytest.raises(FetchFailed) as caught:
+                await http.get(url)
+            heard.append(str(caught.value))
+            heard.append(str(getattr(caught.value, "url", "")))
+    assert len(heard) >= 2 * len(urls) and "hunter2" not in " ".join(heard)
+    assert "hunter2" not in clean("404, message='no', url='https://me:hunter2@x/y?key=hunter2'")
+    assert shown("https://me:hunter2@x.org:80/a/b?c=hunter2#hunter2") == "https://x.org:80/a/b"
+
+
+async def test_a_host_is_left_alone_between_requests(server: FetchServer) -> None:
+    times: list[float] = []
+
+    def read(answer: object) -> None:
+        times.append(time.monotonic())
+
+    async with client(interval=0.1) as http:
+        await asyncio.gather(*(http.ask(f"{server.url}/file", read) for _ in range(4)))
+        assert http.requests == 4
+    assert min(b - a for a, b in pairwise(times)) >= 0.1
+
+
+async def test_a_busy_server_is_left_alone_by_all(server: FetchServer) -> None:
+    server.answers["busy"] = [(429, {"Retry-After": "1"})]
+    (server.root / "busy").write_bytes(b"")
+    failed = asyncio.Event()
+    async with client(tell=lambda line: failed.set()) as http:
+        first = asyncio.create_task(http.get(f"{server.url}/busy"))
+        await failed.wait()
+        started = time.monotonic()
+        await http.get(f"{server.url}/file")
+        assert time.monotonic() - started > 0.7
+        await first
+
+
+async def test_a_proxy_of_the_environment(
+    server: FetchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", server.url)
+    async with client() as http:
+        assert await http.get("http://nowhere.invalid/file") == DATA
+    assert server.headers[0]["Host"] == "nowhere.invalid"
+
+
+async def test_servers_are_told_who_asks(server: FetchServer) -> None:
+    more = {"X-Key": "1"}
+    async with client(purpose="test", contact="me@x.org\r\nX-Evil: 1\u202e", headers=more) as http:
+        await http.get(f"{server.url}/file")
+    [sent] = server.headers
+    assert sent["User-Agent"].startswith("zephyrus/")
+    assert sent["User-Agent"].endswith("(test; contact: me@x.org X-Evil: 1)")
+    assert "X-Evil" not in sent and sent["X-Key"] == "1"
+    assert user_agent("test").endswith("(test)")
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("", 0), ("7", 7), ("-7", 0), ("soon", 0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+     ("Thu, 01 Jan 1970 00:00:00", 0), ("Thu, 99 Jan 1970 00:00:00 GMT", 0)],
+)  # fmt: skip
+def test_how_long_a_server_asks_to_wait(value: str, seconds: float) -> None:
+    assert retry_after({"Retry-After": value}) == seconds
+
+
+def test_a_server_may_name_the_moment() -> None:
+    moment = datetime.now(UTC) + timedelta(seconds=100)
+    assert 98 < retry_after({"Retry-After": format_datetime(moment, usegmt=True)}) <= 100
+    east = timezone(timedelta(hours=5))
+    assert 98 < retry_after({"Retry-After": format_datetime(moment.astimezone(east))}) <= 100
+
+
+async def work() -> int:
+    await asyncio.sleep(0)
+    return 7
+
+
+def test_work_runs_from_code_that_waits() -> None:
+    assert run(work) == 7
+
+
+async def test_work_runs_where_a_loop_is_running() -> None:
+    assert run(work) == 7
