@@ -111,7 +111,7 @@ def test_a_time_that_goes_along_with_the_lead_time_is_the_valid_time(tmp_path: P
     assert axes.lead_hours.tolist() == [6, 12]
 
 
-def test_where_two_files_have_a_time_the_first_is_taken_and_it_is_told(tmp_path: Path) -> None:
+def test_where_two_files_have_a_time_the_first_is_taken_and_it_is_asked(tmp_path: Path) -> None:
     for name, hours, value in (("a.nc", [0, 6], 1.0), ("b.nc", [6, 12], 2.0)):
         xr.Dataset(
             {"t2m": (("time", "lat", "lon"), np.full((2, 3, 4), value), {"units": "K"})},
@@ -119,7 +119,7 @@ def test_where_two_files_have_a_time_the_first_is_taken_and_it_is_told(tmp_path:
         ).to_netcdf(tmp_path / name)
     _, (got,), remarks = raw_fields(open_source(tmp_path))
     assert got.read(0)[:, 0, 0].tolist() == [1.0, 1.0, 2.0]
-    assert any("the first was taken" in str(note) for note in remarks.notes)
+    assert any("with other values" in str(question) for question in remarks.questions)
 
 
 def test_pairs_of_initial_and_lead_times_along_one_dimension(tmp_path: Path) -> None:

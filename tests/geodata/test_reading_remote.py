@@ -12,10 +12,11 @@ from zephyrus_geodata.errors import UnsuitableData
 from zephyrus_geodata.reading import remote
 from zephyrus_geodata.reading.opened import open_source
 from zephyrus_geodata.reading.understand import raw_fields, understand
+from zephyrus_geodata.web.download import Download
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the server and the messages
 
-from file_server import FileServer, serve
+from fetch_server import FetchServer, serving
 from grib_maker import FULL, accumulation, instant, message
 
 zarr = pytest.importorskip("zarr")
@@ -28,7 +29,7 @@ RNG = np.random.default_rng(3)
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(remote, "PAUSE", 0.01)
-    with serve(tmp_path) as server:
+    with serving(tmp_path) as server:
         yield server
 
 
@@ -60,7 +61,7 @@ def weatherbench(root: Path, version: int = 2) -> xr.Dataset:
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_weatherbench_over_http(files: FileServer, version: int) -> None:
+def test_weatherbench_over_http(files: FetchServer, version: int) -> None:
     data = weatherbench(files.root, version)
     source = understand(open_source(f"{files.url}/hres.zarr"))
     assert source.format == f"zarr{version}"
@@ -77,11 +78,11 @@ def test_weatherbench_over_http(files: FileServer, version: int) -> None:
     np.testing.assert_array_equal(got, turned.transpose(2, 1, 0).reshape(128, 3))
 
 
-def test_a_broken_connection_to_a_chunk_is_asked_again(files: FileServer) -> None:
+def test_a_broken_connection_to_a_chunk_is_asked_again(files: FetchServer) -> None:
     data = weatherbench(files.root)
     chunk = "hres.zarr/2m_temperature/1.0.0.0"
-    files.breaks[chunk], files.break_after[chunk] = 2, 10
-    files.busy["hres.zarr/2m_temperature/0.0.0.0"] = 1
+    files.cuts[chunk] = [10] * 2
+    files.answers["hres.zarr/2m_temperature/0.0.0.0"] = [(503, {})]
     source = understand(open_source(f"{files.url}/hres.zarr"))
     for run in (0, 1):
         got = source.variables["2m_temperature"](run)
@@ -89,23 +90,23 @@ def test_a_broken_connection_to_a_chunk_is_asked_again(files: FileServer) -> Non
             np.sort(got.ravel()).tolist()
             == np.sort(data["2m_temperature"][run].values.ravel()).tolist()
         )
-    assert files.asked[chunk] >= 3
+    assert files.asked["GET", chunk] >= 3
 
 
-def test_a_connection_that_never_holds_is_an_error_and_no_missing_value(files: FileServer) -> None:
+def test_a_connection_that_never_holds_is_an_error_and_no_missing_value(files: FetchServer) -> None:
     weatherbench(files.root)
     source = understand(open_source(f"{files.url}/hres.zarr"))
     chunk = "hres.zarr/2m_temperature/1.0.0.0"
-    files.breaks[chunk], files.break_after[chunk] = 1000, 10
+    files.cuts[chunk] = [10] * 1000
     with pytest.raises(UnsuitableData, match="can't be read"):
         source.variables["2m_temperature"](1)
-    files.breaks.clear()
+    files.cuts.clear()
     files.refused.add(chunk)
     with pytest.raises(UnsuitableData, match="403"):
         source.variables["2m_temperature"](1)
 
 
-def test_a_chunk_that_was_never_written_is_missing(files: FileServer) -> None:
+def test_a_chunk_that_was_never_written_is_missing(files: FetchServer) -> None:
     weatherbench(files.root)
     (files.root / "hres.zarr/2m_temperature/1.0.0.0").unlink()
     source = understand(open_source(f"{files.url}/hres.zarr"))
@@ -117,7 +118,7 @@ def test_a_chunk_that_was_never_written_is_missing(files: FileServer) -> None:
 @pytest.mark.parametrize(
     ("name", "members"), [("dynamical_noaa_gfs_forecast", 0), ("dynamical_ifs_ens", 51)]
 )
-def test_dynamical_metadata_with_a_little_data(files: FileServer, name: str, members: int) -> None:
+def test_dynamical_metadata_with_a_little_data(files: FetchServer, name: str, members: int) -> None:
     """The real metadata, with chunks for its axes and one field; the rest was never written."""
     store = files.root / "forecast.zarr"
     whole = json.loads((SAMPLES / f"{name}.zarr.json").read_text())
@@ -179,15 +180,15 @@ def ecmwf_open_data() -> bytes:
     return b"".join(parts)
 
 
-def test_a_grib_file_over_http_goes_on_where_the_connection_broke(files: FileServer) -> None:
+def test_a_grib_file_over_http_goes_on_where_the_connection_broke(files: FetchServer) -> None:
     content = ecmwf_open_data()
     (files.root / "oper-fc.grib2").write_bytes(content)
-    files.breaks["oper-fc.grib2"], files.break_after["oper-fc.grib2"] = 3, len(content) // 4
+    files.cuts["oper-fc.grib2"] = [len(content) // 4] * 3
     source = understand(open_source(f"{files.url}/oper-fc.grib2"))
     assert source.format == "grib2"
     assert source.kind == "forecast"
     assert source.lead_hours.tolist() == [0, 3, 6]
-    assert files.asked["oper-fc.grib2"] == 4
+    assert files.asked["GET", "oper-fc.grib2"] == 4
     temperature = source.variables["2m_temperature"](0)
     assert temperature[:, 2].max() == pytest.approx(297.0)
     # North to south and 0 to 270 became south to north and -180 to 90.
@@ -204,23 +205,23 @@ def test_a_grib_file_over_http_goes_on_where_the_connection_broke(files: FileSer
     np.testing.assert_allclose(height[:, 0], (5500 + grid) * 9.80665, rtol=1e-6)
 
 
-def test_a_server_without_ranges_is_asked_for_everything_again(files: FileServer) -> None:
+def test_a_server_without_ranges_is_asked_for_everything_again(files: FetchServer) -> None:
     content = message(instant("2t", 6), np.arange(12.0) + 280, grid=FULL)
     (files.root / "a.grib2").write_bytes(content)
-    files.ranges = False
-    files.breaks["a.grib2"], files.break_after["a.grib2"] = 2, 50
+    files.has_ranges = False
+    files.cuts["a.grib2"] = [50] * 2
     _, (field,), _ = raw_fields(open_source(f"{files.url}/a.grib2"))
     np.testing.assert_allclose(field.read(0).ravel(), np.arange(12.0) + 280, atol=1e-3)
 
 
-def test_a_file_that_is_cut_on_the_server_is_told(files: FileServer) -> None:
+def test_a_file_that_is_cut_on_the_server_is_told(files: FetchServer) -> None:
     content = ecmwf_open_data()
     (files.root / "a.grib2").write_bytes(content[: len(content) - 100])
     with pytest.raises(UnsuitableData, match=r"a.grib2 .*not complete"):
         open_source(f"{files.url}/a.grib2")
 
 
-def test_what_is_not_there_or_no_data_is_told(files: FileServer) -> None:
+def test_what_is_not_there_or_no_data_is_told(files: FetchServer) -> None:
     with pytest.raises(UnsuitableData, match="404"):
         open_source(f"{files.url}/nothing.nc")
     with pytest.raises(UnsuitableData, match="404"):
@@ -237,12 +238,22 @@ def test_what_is_not_there_or_no_data_is_told(files: FileServer) -> None:
         open_source("http://127.0.0.1:1/a.nc")
 
 
-def test_a_server_that_never_sends_the_file_is_given_up(files: FileServer) -> None:
+def test_a_server_that_never_sends_the_file_is_given_up(files: FetchServer) -> None:
     (files.root / "a.nc").write_bytes(b"CDF\x01" + bytes(1000))
-    files.breaks["a.nc"], files.break_after["a.nc"] = 1000, 0
+    files.cuts["a.nc"] = [0] * 1000
     with pytest.raises(UnsuitableData, match="can't be fetched"):
         open_source(f"{files.url}/a.nc")
-    assert files.asked["a.nc"] <= 10
+    assert files.asked["GET", "a.nc"] <= 10
+
+
+def test_a_full_disk_is_told(files: FetchServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(download: Download) -> None:
+        raise OSError(28, "No space left on device")
+
+    (files.root / "a.nc").write_bytes(b"CDF\x01" + bytes(1000))
+    monkeypatch.setattr(Download, "finish", full)
+    with pytest.raises(UnsuitableData, match=r"a.nc can't be kept here: .*No space left"):
+        open_source(f"{files.url}/a.nc?key=secret")
 
 
 def test_public_buckets_are_read_over_https_where_their_packages_are_missing(

@@ -156,8 +156,9 @@ for _option in climatology.params:
 
 def _target(dataset: str | None, output: Path | None) -> Target:
     from zephyrus_geodata.climate.build import Target
-    from zephyrus_geodata.dataset import dataset_folders, load_dataset, shipped_datasets
     from zephyrus_geodata.errors import StoreError
+    from zephyrus_geodata.folders import dataset_folders, shipped_datasets
+    from zephyrus_geodata.loading import load_dataset
 
     if output is not None:
         if not output.parent.is_dir():
@@ -173,7 +174,7 @@ def _target(dataset: str | None, output: Path | None) -> Target:
 
 def _open(source: tuple[str, ...], given: dict[str, Any]) -> Analyses:
     from zephyrus_geodata.climate.series import of_dataset, of_source
-    from zephyrus_geodata.dataset import dataset_folders
+    from zephyrus_geodata.folders import dataset_folders
     from zephyrus_geodata.reading.opened import open_source
     from zephyrus_geodata.reading.understand import understand
     from zephyrus_geodata.store.opened import open_stored
@@ -199,8 +200,8 @@ def _years(analyses: Analyses, period: str | None) -> Analyses:
 
 
 def _variables(analyses: Analyses, text: str | None, dataset: str | None) -> tuple[str, ...]:
-    from zephyrus_geodata.dataset import load_dataset
     from zephyrus_geodata.errors import StoreError
+    from zephyrus_geodata.loading import load_dataset
 
     there = analyses.variables
     if text is None:

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from zephyrus_geodata.errors import UnsuitableData
 from zephyrus_geodata.reading.before import before_in
+from zephyrus_geodata.reading.described import ask_about_parts
 from zephyrus_geodata.reading.layers import Layer, Placed, same_windows
 from zephyrus_geodata.reading.members import STATISTICS, ordered
 from zephyrus_geodata.reading.moments import Moments
+from zephyrus_geodata.reading.naming import is_known
 from zephyrus_geodata.reading.pieces import Piece
 from zephyrus_geodata.reading.remarks import Remarks
 from zephyrus_geodata.reading.times import whole_hours
@@ -45,6 +47,7 @@ def align(
         for same in fields.values()
         for layer in _layers(same, axes, placed, remarks)
     ]
+    ask_about_parts(fields, placed, axes.steps, answers, remarks)
     return axes, made
 
 
@@ -244,7 +247,15 @@ def _layers(
             clash = layer.clash(piece, placed) if layer.meets(piece, placed) else []
             if clash and not all(same_windows(piece, other) for other in clash):
                 continue
-            if clash:
+            matters = is_known(piece.name, piece.attrs)
+            if clash and matters and layer.contradicts(piece, placed):
+                remarks.ask(
+                    "Some of its times are there twice, in two files or groups, with other values; "
+                    "give those alone that are wanted.",
+                    f"--name {piece.name}= to leave it out",
+                    piece.name,
+                )
+            elif clash:
                 remarks.note(
                     "some of its times are in two files or more; the first was taken.", piece.name
                 )

@@ -39,7 +39,7 @@ def inspect(source: tuple[str, ...], no_sample: bool, as_json: bool, **answers: 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            opened = open_source(source[0] if len(source) == 1 else list(source))
+            opened = open_source(source[0] if len(source) == 1 else list(source), in_pieces=True)
             report = inspection(understand(opened, said), sample=not no_sample)
     except GeodataError as error:
         raise click.UsageError(_plain(str(error))) from error

@@ -16,8 +16,15 @@ from zephyrus_geodata.variables import Variable, level_of
 _SAMPLED = 48
 """Fields of which one step is looked at before anything is read."""
 
-_SCALE_UNKNOWN = ("m s-1", "m")
-"""SI units of variables whose numbers look alike in other units: 10 m/s or 10 kt, m or mm."""
+_SCALE_UNKNOWN = ("m s-1", "m", "kg kg-1", "Pa s-1", "K m2 kg-1 s-1", "kg m-2 s-1")
+"""SI units of variables whose numbers look alike in other units: 10 m/s or 10 kt, m or mm,
+0.04 kg/kg or g/kg, 0.5 Pa/s or m/s."""
+
+_OTHER_UNITS = {"m2 s-2": "m", "kg m-2": "cm"}
+"""SI units -> another usual unit, which numbers may be in where they are possible in it too."""
+
+_COMMON_NAMES = ("visibility", "snow_depth", "boundary_layer_height", "total_precipitation")
+"""Names of ours that others use in other units: they say nothing about units."""
 
 
 _SHARES = ("relative_humidity", "2m_relative_humidity", "total_cloud_cover")
@@ -121,7 +128,8 @@ def units_of(each: RawField, answers: Answers) -> str:
 
 def _believed(each: RawField, what: Variable, found: Findings) -> bool:
     """Say whether a field without units can be believed to be in SI units."""
-    if each.name in (what.name, (level_of(what.name) or ("",))[0]):
+    ours = (what.name, (level_of(what.name) or ("",))[0])
+    if each.name in ours and each.name not in _COMMON_NAMES:
         found.note(f"has no units; its name is ours, so {what.units} is believed", what.name)
         return True
     if what.units in _SCALE_UNKNOWN:
@@ -131,6 +139,23 @@ def _believed(each: RawField, what: Variable, found: Findings) -> bool:
             each.name,
         )
         return False
+    other = _OTHER_UNITS.get(what.units)
+    if other is not None:
+        seen = units.conversion(other, what.units, water=True)
+        low, high = what.plausible
+        raw = sample(each)
+        there = raw[np.isfinite(raw) & (np.abs(raw) < HUGE)]
+        if (
+            seen is not None
+            and there.size
+            and low <= seen(there).min() <= seen(there).max() <= high
+        ):
+            found.ask(
+                f"It has no units, and its numbers can be {what.units} and {other}.",
+                f"--units {each.name}=UNIT",
+                each.name,
+            )
+            return False
     found.note(f"has no units; its numbers are those of {what.units}", each.name)
     return True
 
@@ -157,6 +182,14 @@ def _sound(each: RawField, screen: Screen, found: Findings, *, is_share: bool) -
             f"{spike:g} stands far outside the other values of a sample; it may be a code for "
             "missing.",
             f"--missing {each.name}={spike:g} (or nan, if it is a value)",
+            each.name,
+        )
+        return False
+    if spike is None and screen.code is None and _zeros(raw[~lost], screen):
+        found.ask(
+            "Far more of its values are exactly 0 than any other number; 0 may be a code for "
+            "missing (land, say).",
+            f"--missing {each.name}=0 (or nan, if it is a value)",
             each.name,
         )
         return False
@@ -192,6 +225,16 @@ def _sound(each: RawField, screen: Screen, found: Findings, *, is_share: bool) -
         each.name,
     )
     return False
+
+
+def _zeros(raw: NDArray[Any], screen: Screen) -> bool:
+    """Say whether 0 °C stands out among temperatures, as it does where 0 was put for no value."""
+    if screen.variable.units != "K" or screen.conversion.same or not raw.size:
+        return False
+    numbers, counts = np.unique(raw, return_counts=True)
+    zeros = int(counts[numbers == 0.0].sum())
+    others = int(counts[numbers != 0.0].max(initial=0))
+    return zeros > max(0.05 * raw.size, 4 * others, 2) and numbers.size > 1
 
 
 def sample(each: RawField) -> NDArray[Any]:

@@ -13,6 +13,7 @@ _OTHERS = (
     (b"\xfd7zXZ", "is compressed with xz; unpack it first (unxz)"),
     (b"\x28\xb5\x2f\xfd", "is compressed with zstd; unpack it first (unzstd)"),
     (b"PK\x03\x04", "is a ZIP archive; unpack it first and name the files in it"),
+    (b"PK\x05\x06", "is an empty ZIP archive"),
     (b"BUFR", "is BUFR, which holds observations and no grids"),
     (b"PAR1", "is a Parquet table and no gridded data"),
     (b"\x0e\x03\x13\x01", "is HDF4; convert it to NetCDF first (h4toh5, or 'cdo -f nc4 copy')"),

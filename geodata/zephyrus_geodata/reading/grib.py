@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zephyrus_geodata.errors import UnsuitableData
 from zephyrus_geodata.reading.extras import need
 from zephyrus_geodata.reading.gribgrid import Scan, places_of
-from zephyrus_geodata.reading.gribmessage import FIELD, Message, scan_file, values_of
+from zephyrus_geodata.reading.gribmessage import FIELD, Message, same_data, scan_file, values_of
 from zephyrus_geodata.reading.members import ordered
+from zephyrus_geodata.reading.naming import is_known
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -80,6 +82,8 @@ def _sort(messages: Sequence[Message]) -> tuple[list[_Cube], int]:
                     cube.places[place] = message
                     break
                 if held.start == message.start:
+                    if _matters(cube) and not same_data(held, message):
+                        raise UnsuitableData(_two(held, message))
                     repeats += 1
                     break
             else:
@@ -89,6 +93,22 @@ def _sort(messages: Sequence[Message]) -> tuple[list[_Cube], int]:
             layer.places = {**layers[0].places, **layer.places}
         cubes.extend(layers)
     return cubes, repeats
+
+
+def _matters(cube: _Cube) -> bool:
+    """Say whether a field may be a variable; nothing is lost of what is left out anyway."""
+    attrs = _attrs(cube)
+    return is_known(_name(attrs), attrs)
+
+
+def _two(one: Message, other: Message) -> str:
+    """Say that two messages give one field other values."""
+    places = " and ".join(dict.fromkeys(f"{m.path.name} ({m.origin})" for m in (one, other)))
+    return (
+        f"There are two messages of {one.keys[0]} at {str(one.time)[:16]} + {one.step // 3600} h "
+        f"with other values, in {places}; take one model, version or stream out first, for "
+        "example with grib_copy -w centre=ecmf,expver=0001 IN OUT."
+    )
 
 
 def _dataset(

@@ -26,6 +26,9 @@ FIELD = (
 _TEXTS = {"stepType": str, "class": str}
 _SECONDS = {0: 60, 1: 3600, 2: 86400, 10: 10800, 11: 21600, 12: 43200, 13: 1, 14: 900, 15: 1800}
 _SUFFIX = {"s": 1, "m": 60, "h": 3600, "D": 86400}
+_MEANS = (*range(113, 118), 123)
+"""GRIB 1 time range indicators of means over many analyses or forecasts (of a month, say)."""
+
 _UNSET = 2147483647
 _MISSING = 3.4028234663852886e38
 
@@ -44,6 +47,7 @@ class Message:
     step: int  # seconds
     start: int  # seconds
     level: float
+    origin: str = ""  # centre, process, version and stream
 
 
 def scan_file(path: Path) -> Iterator[Message]:
@@ -111,13 +115,25 @@ def _read_keys(handle: int, path: Path, counts: Counter[int]) -> Message | None:
         offset=offset,
         part=part,
         edition=edition,
-        keys=(*(get(key, _TEXTS.get(key)) for key in FIELD), layer, _family(get)),
+        keys=(*(_key(get, key) for key in FIELD), layer, _family(get)),
         member=_member(get),
         time=time,
         step=step,
         start=start,
         level=float(get("level", float, 0.0)),
+        origin=" ".join(
+            f"{key} {get(key, str)}"
+            for key in ("centre", "generatingProcessIdentifier", "expver", "stream")
+            if get(key, str) is not None
+        ),
     )
+
+
+def _key(get: Callable[..., Any], key: str) -> Any:
+    value = get(key, _TEXTS.get(key))
+    if key == "stepType" and value == "instant" and get("timeRangeIndicator", int) in _MEANS:
+        return "avg"
+    return value
 
 
 def _family(get: Callable[..., Any]) -> str:
@@ -198,3 +214,8 @@ def values_of(message: Message) -> NDArray[np.float64]:
     if bitmap:
         values[values == _MISSING] = np.nan
     return values
+
+
+def same_data(one: Message, other: Message) -> bool:
+    """Say whether two messages of one field hold the same values."""
+    return bool(np.array_equal(values_of(one), values_of(other), equal_nan=True))

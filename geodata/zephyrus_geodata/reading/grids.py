@@ -17,6 +17,8 @@ __all__ = ["CellGrid", "Grid", "StationList", "lay_out"]
 
 _SAME = 1e-4  # degrees: parallels and meridians of a 2-D grid may differ by rounding
 
+_OFF = 0.2  # cells: coordinates further from the middle of their bounds are no centres
+
 _JUMP = 5.0  # a wider gap than so many cells is between regions, not of a stretched grid
 
 _UNREADABLE = {
@@ -51,10 +53,31 @@ def lay_out(horizontal: Horizontal, answers: Answers = Answers()) -> Layout:
         what, how = _UNREADABLE[kind]
         raise UnsuitableData(f"The source is on {what}, which is not read. Convert it: {how}.")
     if horizontal.kind == "rectilinear":
-        return _rectilinear(horizontal.latitude, horizontal.longitude, ())
+        latitude, moved = _centres(horizontal.latitude, horizontal.latitude_bounds)
+        longitude, also = _centres(horizontal.longitude, horizontal.longitude_bounds)
+        note = "its coordinates are edges of the cells, by their bounds: the middles were taken"
+        return _rectilinear(latitude, longitude, (Note(note),) if moved or also else ())
     if horizontal.kind == "points":
         return _points(horizontal)
     return _curvilinear(horizontal)
+
+
+def _centres(
+    axis: NDArray[np.float64], bounds: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], bool]:
+    """Return the middles of the cells, and whether the coordinates were something else.
+
+    CF lets a coordinate lie anywhere in its cell; where it is an edge, the whole grid would be
+    half a cell off. A row at a pole, whose cell ends there, moves no median.
+    """
+    if bounds is None or bounds.shape != (axis.size, 2):
+        return axis, False
+    width = bounds[:, 1] - bounds[:, 0]
+    off = (bounds.mean(axis=1) - axis + 180.0) % 360.0 - 180.0
+    usable = np.isfinite(off) & (np.abs(width) > 0.0) & (np.abs(width) < 180.0)
+    if not usable.all() or np.median(np.abs(off / width)) <= _OFF:
+        return axis, False
+    return axis + off, True
 
 
 def _rectilinear(

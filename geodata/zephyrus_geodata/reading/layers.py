@@ -67,6 +67,33 @@ class Layer:
             and np.isin(mine, theirs.inits * self._width + theirs.steps).any()
         ]
 
+    def contradicts(self, piece: Piece, placed: Placed) -> bool:
+        """Say whether a piece has other values at a moment that is there already.
+
+        One moment is looked at. Forecasts that were put at their valid times may differ.
+        """
+        mine = placed.inits * self._width + placed.steps
+        for other, theirs in self.parts:
+            there = theirs.inits * self._width + theirs.steps
+            common, a, b = np.intersect1d(mine, there, return_indices=True)
+            if not common.size or piece.members != other.members or _late(piece, other):
+                continue
+            one = piece.read(placed.firsts[a[-1:]], placed.seconds[a[-1:]], None)
+            two = other.read(theirs.firsts[b[-1:]], theirs.seconds[b[-1:]], None)
+            both = np.isfinite(one) & np.isfinite(two)
+            if both.any():
+                apart = float(np.abs(one[both] - two[both]).max())
+                if apart > 1e-3 * max(
+                    float(np.ptp(one[both])), 1e-3 * float(np.abs(one[both]).max())
+                ):
+                    return True
+        return False
+
+
+def _late(one: Piece, other: Piece) -> bool:
+    """Say whether pieces of a series are forecasts in truth."""
+    return any(p.moments.kind == "series" and p.moments.leads.any() for p in (one, other))
+
 
 def same_windows(one: Piece, other: Piece) -> bool:
     """Say whether the intervals of two pieces are the same wherever both end."""

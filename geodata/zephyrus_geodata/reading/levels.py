@@ -1,5 +1,6 @@
 """The vertical: what kind of level a coordinate counts, and pressure in hPa whatever its units."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,6 +47,9 @@ _NAMES = {
 }  # fmt: skip
 
 
+_METRES = {"km": 1000.0, "cm": 0.01, "mm": 0.001, "ft": 0.3048, "feet": 0.3048, "foot": 0.3048}
+_METRES |= dict.fromkeys(("m", "metre", "metres", "meter", "meters", "gpm"), 1.0)
+
 _HIGH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0,
          90.0)  # fmt: skip
 
@@ -74,15 +78,34 @@ def level(name: str, value: float, attrs: Mapping[str, Any]) -> Level:
     "hPa" and the caller may say so.
     """
     units = str(attrs.get("units", "")).strip()
+    if is_model(attrs):
+        return Level("model", _round(value), units, name)
     if units.lower() in HPA:
         return Level("pressure", _round(value * HPA[units.lower()]), "hPa", name)
     kind = _STANDARD.get(str(attrs.get("standard_name", ""))) or _NAMES.get(_plain(name), "other")
     if kind == "pressure":
         # Pressure without units of pressure: hPa, or model levels (1, 2, 3 ...) in disguise.
         return Level("other" if units not in ("", "1") else "pressure", _round(value), "hPa", name)
-    if kind in ("height", "altitude", "depth") and units.lower() in ("km", "cm", "mm"):
-        value *= {"km": 1000.0, "cm": 0.01, "mm": 0.001}[units.lower()]
+    if kind in ("height", "altitude", "depth") and units not in ("", "1"):
+        metres = _METRES.get(units.lower())
+        if metres is None:
+            return Level("other", _round(value), units, name)
+        value *= metres
     return Level(kind, _round(value), _UNITS.get(kind, units), name)
+
+
+def is_model(attrs: Mapping[str, Any]) -> bool:
+    """Say whether a vertical coordinate counts hybrid or sigma levels.
+
+    Models give them a nominal pressure (1000 * (A + B), in hPa), which is that of no field.
+    """
+    standard, long = (str(attrs.get(key, "")).lower() for key in ("standard_name", "long_name"))
+    return (
+        _STANDARD.get(standard) == "model"
+        or "formula_terms" in attrs
+        or any(re.search(r"hybrid|\bsigma\b|model.?level|terrain.?following", text)
+               for text in (standard, long))
+    )  # fmt: skip
 
 
 def no_pressures(name: str, values: NDArray[np.float64]) -> bool:

@@ -120,6 +120,7 @@ class Clock:
                 raise UnsuitableData(f"The lead times {lead.name} have two dimensions.")
             if init is None:
                 init = self._init_from_valid(clock, lead) or self._init_from_attrs(lead.name, clock)
+            self._check_valid(init, lead, self._all(near, "valid"))
             return self._runs(init, lead)
         if init is not None:
             return self._runs_from_valid(init, clock)
@@ -172,6 +173,31 @@ class Clock:
             "runs", inits, init_dim, leads, None if paired else lead_dim, paired,
             self._windows(lead.name, leads / 3600.0, lead.name),
         )  # fmt: skip
+
+    def _check_valid(self, init: _Axis, lead: _Axis, valid: list[_Axis]) -> None:
+        """Refuse valid times that are not those of the initial and lead times.
+
+        Raises:
+            UnsuitableData: if they differ.
+        """
+        for axis in valid:
+            if init.dims == lead.dims:
+                if axis.dims != init.dims:
+                    continue
+                made = init.values + lead.values.astype("timedelta64[s]")
+            else:
+                made = np.add.outer(init.values, lead.values.astype("timedelta64[s]"))
+                dims = (*init.dims, *lead.dims)
+                if set(axis.dims) != set(dims):
+                    continue
+                made = np.transpose(made, [dims.index(d) for d in axis.dims])
+            # Parts of a store that were never written are moments before all runs.
+            known = ~np.isnat(made) & (axis.values >= init.values.min())
+            if (axis.values != made)[known].any():
+                raise UnsuitableData(
+                    f"The valid times {axis.name} are not the initial times {init.name} plus the "
+                    f"lead times {lead.name}; take out the one that is wrong."
+                )
 
     def _init_from_valid(self, clock: list[_Axis], lead: _Axis) -> _Axis | None:
         for valid in clock:
@@ -266,13 +292,28 @@ class Clock:
             windows = self._valid_windows(valid.name, init.values)
             return Moments("runs", init.values.reshape(1), None, leads, dim, False, windows)
         windows = self._valid_windows(valid.name, values)
+        double = values.size - np.unique(values).size
+        if double:
+            self._remarks.note(
+                f"{double} of the times {valid.name} are there twice; the first was taken."
+            )
         return Moments("series", values, dim, windows=windows)
 
     def _climatology(self, day: _Axis, hour: _Axis | None) -> Moments:
         days = np.asarray(day.values).astype(np.int64)
-        if self._roles[day.name] == "month":
-            days = _MONTH_STARTS[days - 1]
+        months = self._roles[day.name] == "month"
         hours = np.zeros(1, np.int64) if hour is None else np.asarray(hour.values).astype(np.int64)
+        for name, numbers, low, high in (
+            (day.name, days, 1, 12 if months else 366),
+            ("hour" if hour is None else hour.name, hours, 0, 23),
+        ):
+            if numbers.size and (numbers.min() < low or numbers.max() > high):
+                raise UnsuitableData(
+                    f"The {name} of the climatology runs from {numbers.min()} to {numbers.max()}, "
+                    f"and {low} to {high} is read; number it anew."
+                )
+        if months:
+            days = _MONTH_STARTS[days - 1]
         return Moments(
             "climatology", np.empty(0, "datetime64[s]"), day.dims[0],
             lead_dim=_only(hour.dims) if hour is not None else None, days=days,

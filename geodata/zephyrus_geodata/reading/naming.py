@@ -9,7 +9,7 @@ has the standard name ``geopotential_height`` and no pressure level, and so is n
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zephyrus_geodata.reading.understood import Level
@@ -76,11 +76,31 @@ _SPREAD_TYPES = ("es",)
 _MEANS = ("", "0", "1", "6")
 """GRIB derivedForecast of ensemble means; others are spreads, indices and extremes."""
 
+_PART_OF_RAIN = re.compile(r"\bconvecti(ve|on)\b|\blarge[ -]?scale\b|\bstratiform\b|^snow", re.I)
+
 _NO_VALUE = re.compile(
     r"\banomal(y|ies)\b|\bstandard deviation\b|\bspread\b|\bprobability of\b|\bdeparture from\b"
-    r"|\b(mean|forecast) error\b|\bbias\b", re.I
+    r"|\b(mean|forecast) error\b|\bbias\b|\bincrement\b|\btendency\b"
+    r"|\bensemble[ -](max|min)(imum)?\b|\b(change|difference|percentile) (in|of|from|between)\b", re.I
 )  # fmt: skip
 """Words of a long name by which a field is not the quantity itself."""
+
+_STATES = ("", "instant", "avg", "avgua", "avgas", "avgfc")
+"""Step types of values at a moment and of means, which are noted."""
+
+EXTREMES = ("2m_maximum_temperature", "2m_minimum_temperature", "10m_wind_gust")
+"""Variables that are extremes over the period before."""
+
+_MADE_EXTREME = {
+    ("2m_temperature", "max"): "2m_maximum_temperature",
+    ("2m_temperature", "min"): "2m_minimum_temperature",
+}
+
+_ACROSS_OTHERS = re.compile(
+    r"\b(realization|realisation|ensemble|ens|number|member|area|lat|latitude|lon|longitude|x|y)"
+    r"\s*:\s*(?:\w+\s*:\s*)*(?!(?:mean|average|point)\b)(\w+)\b(?!\s*:)", re.I
+)  # fmt: skip
+"""Cell methods that make another quantity of a field, along others than the time."""
 
 _FLAT = ("surface", "sea", "layer", "altitude", "height", "other")
 _PARTIAL = re.compile(
@@ -217,6 +237,11 @@ def quantity_of(name: str, attrs: Mapping[str, Any]) -> Quantity | None:
     return None
 
 
+def is_known(name: str, attrs: Mapping[str, Any]) -> bool:
+    """Say whether a field may be a variable, whatever its level and what it stands for in time."""
+    return is_variable(name) or name in ON_LEVELS or quantity_of(name, attrs) is not None
+
+
 def name_of(
     name: str, attrs: Mapping[str, Any], level: Level | None, step_type: str = ""
 ) -> Named | str:
@@ -246,6 +271,33 @@ def name_of(
     odd = _NO_VALUE.search(str(attrs.get("long_name", "")).replace("_", " "))
     if odd is not None:
         return f"its long name says {odd[0].lower()}: it is not the quantity itself"
+    methods = re.sub(r"\([^)]*\)", "", str(attrs.get("cell_methods", "")))
+    if "over years" in methods:
+        return "it is a statistic over years, and its times are no dates"
+    across = _ACROSS_OTHERS.search(methods)
+    if across is not None:
+        return f"it is the {across[2].lower()} over {across[1].lower()}, not the quantity itself"
+    found = _variable_of(name, attrs, level, step_type)
+    return found if isinstance(found, str) else _in_time(found, step_type)
+
+
+def _in_time(named: Named, step_type: str) -> Named | str:
+    """Look at what a field stands for in time: a difference or an extreme is no value."""
+    name = _MADE_EXTREME.get((named.variable, step_type), named.variable)
+    allowed = set(_STATES)
+    if name in EXTREMES:
+        allowed |= {"max", "min"}
+    if name.startswith(("total_precipitation", "mean_surface")):
+        allowed.add("accum")
+    if step_type not in allowed:
+        return f"it is the {step_type} over an interval, not a value at a moment or a mean"
+    return replace(named, variable=name)
+
+
+def _variable_of(
+    name: str, attrs: Mapping[str, Any], level: Level | None, step_type: str
+) -> Named | str:
+    """Say which variable a field is, whatever it stands for in time."""
     if is_variable(name) and (level is None or level.kind != _PRESSURE):
         return Named(name, "its name", "earth", sure=True)
     if name in ON_LEVELS and level is not None and level.kind in (_PRESSURE, "isentropic"):
@@ -259,9 +311,10 @@ def name_of(
     kind = what.name
     if kind == "temperature" and where is not None and where.kind == _HEIGHT:
         kind = {"max": "maximum_temperature", "min": "minimum_temperature"}.get(step_type, kind)
-    if kind == "wind_speed" and step_type == "max":
-        return "it is a maximum of the wind speed"
     if kind == "precipitation":
+        part = _PART_OF_RAIN.search(str(attrs.get("long_name", "")))
+        if part is not None:
+            return f"its long name says {part[0].lower()}: it is not all precipitation"
         if where is not None and where.kind == _PRESSURE:
             return "it is precipitation on a pressure level"
         return Named("total_precipitation", what.how, sure=what.sure)
@@ -287,6 +340,11 @@ def _level(given: Level | None, said: Level | None) -> Level | None:
 
 
 def _words(level: Level) -> str:
+    if level.kind == "model":
+        return (
+            f"model level {level.value:g} ({level.name}), which has no pressure of its own: put "
+            "it on pressure levels first, for example with 'cdo ml2pl,85000,50000 IN OUT'"
+        )
     return (
         f"{level.value:g} {level.units} ({level.name or level.kind})"
         if level.value

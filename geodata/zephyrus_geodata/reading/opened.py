@@ -7,6 +7,7 @@ declares: times, units and names are for the next steps.
 import glob
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,10 @@ class Opened:
 
 
 def open_source(
-    where: "str | Path | Sequence[str | Path]", *, storage_options: Mapping[str, Any] | None = None
+    where: "str | Path | Sequence[str | Path]",
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    in_pieces: bool = False,
 ) -> Opened:
     """Open a source of weather data.
 
@@ -62,16 +66,20 @@ def open_source(
         where: a path, a glob pattern, a folder (of files, or a Zarr store), an address
             (http, https, s3, gs, or any other that fsspec knows), or several of them.
         storage_options: what fsspec needs to know about an address, such as ``anon=True``.
+        in_pieces: whether few of the values will be read, so that a large NetCDF4 file far away
+            is better read piece by piece than fetched whole.
 
     Raises:
         UnsuitableData: one sentence that says what is there instead of data.
     """
     settle()
     if not isinstance(where, str | Path):
-        return _several([open_source(w, storage_options=storage_options) for w in where])
+        return _several(
+            [open_source(w, storage_options=storage_options, in_pieces=in_pieces) for w in where]
+        )
     text = str(where)
     if "://" in text and not text.startswith("file://"):
-        return _open_remote(text, dict(storage_options or {}))
+        return _open_remote(text, dict(storage_options or {}), in_pieces)
     path = Path(text.removeprefix("file://")).expanduser()
     if path.is_dir():
         return _open_folder(path)
@@ -167,33 +175,42 @@ def _open_files(paths: Sequence[Path], where: str) -> Opened:
                 "or address of the store."
             )
         if kind != "grib":
-            cubes += _open_netcdf(path, str(kind))
+            if kind == "netcdf3":
+                check_complete(path)
+            cubes += _open_netcdf(str(path), path.name)
             kinds.append(str(kind))
     return Opened(where, kinds[0], tuple(cubes), tuple(notes))
 
 
-def _open_netcdf(path: Path, kind: str) -> "Iterable[xr.Dataset]":
+def _open_netcdf(path: str, title: str) -> "Iterable[xr.Dataset]":
+    """Open a file, or an address that netCDF-C reads piece by piece; a cube for each group."""
     import netCDF4
-    import xarray as xr
 
-    if kind == "netcdf3":
-        check_complete(path)
     try:
-        with netCDF4.Dataset(str(path), "r") as file:
-            groups = [None] if file.variables else list(_groups(file))
-        for group in groups:
-            # netCDF-C would mask the default fill value of a type, which may be a number here.
-            raw = xr.open_dataset(
-                path, engine="netcdf4", group=group, decode_cf=False, chunks=None, cache=False
-            )
-            yield _decoded(raw, path.name)
+        cubes = [raw for raw in [_raw(path, None)] if raw.variables]
+        if not cubes:
+            with netCDF4.Dataset(path, "r") as file:
+                groups = list(_groups(file))
+            cubes = [_raw(path, group) for group in groups]
+        if not cubes:
+            raise UnsuitableData(f"{title} holds no variables.")
+        return [_decoded(cube, title) for cube in cubes]
     except (OSError, RuntimeError) as error:
         raise UnsuitableData(
-            f"{path.name} can't be read as NetCDF, it may be damaged or not complete: "
+            f"{title} can't be read as NetCDF, it may be damaged or not complete: "
             f"{getattr(error, 'strerror', None) or error}; fetch it again."
         ) from error
-    if not groups:
-        raise UnsuitableData(f"{path.name} holds no variables.")
+
+
+def _raw(path: str, group: str | None) -> "xr.Dataset":
+    """Open a group; netCDF-C would mask the default fill value of a type, a number here maybe."""
+    import xarray as xr
+
+    raw = xr.open_dataset(
+        path, engine="netcdf4", group=group, decode_cf=False, chunks=None, cache=False
+    )
+    _declare_default(raw)
+    return raw
 
 
 def _groups(file: Any, prefix: str = "") -> Iterable[str]:
@@ -203,11 +220,30 @@ def _groups(file: Any, prefix: str = "") -> Iterable[str]:
         yield from _groups(group, f"{prefix}/{name}")
 
 
+def _declare_default(raw: "xr.Dataset") -> None:
+    """Take NetCDF's own fill value for missing where packed numbers declare none.
+
+    -32767 and the like unpack to numbers that weather may have; unpacked they are far from it.
+    """
+    import netCDF4
+
+    for var in raw.variables.values():
+        packed = "scale_factor" in var.attrs or "add_offset" in var.attrs
+        declared = "_FillValue" in var.attrs or "missing_value" in var.attrs
+        kind = f"{var.dtype.kind}{var.dtype.itemsize}"
+        if packed and not declared and kind in ("i2", "i4"):
+            var.attrs["_FillValue"] = var.dtype.type(netCDF4.default_fillvals[kind])
+
+
 def _decoded(raw: "xr.Dataset", title: str) -> "xr.Dataset":
     """Apply the declared packing and missing values, and nothing else."""
     import xarray as xr
 
     try:
+        for var in raw.variables.values():
+            for key in {"scale_factor", "add_offset", "missing_value"} & set(var.attrs):
+                if var.dtype.kind in "iuf" and isinstance(var.attrs[key], str):
+                    var.attrs[key] = float(var.attrs[key])
         return xr.decode_cf(
             raw, decode_times=False, decode_timedelta=False, decode_coords=False,
             mask_and_scale=True, concat_characters=True,
@@ -259,15 +295,26 @@ def _zarr_format(store: Any, where: str) -> str:
         raise UnsuitableData(f"{where} can't be opened as a Zarr store: {error}") from error
 
 
-def _open_remote(address: str, options: dict[str, Any]) -> Opened:
+def _open_remote(address: str, options: dict[str, Any], in_pieces: bool) -> Opened:
     from zephyrus_geodata.reading import remote
 
     name = urlsplit(address).path.rstrip("/").rpartition("/")[2].lower()
-    if not name.endswith(_FILES):
+    query = urlsplit(address).query
+    if query and name.endswith(".zarr"):
+        raise UnsuitableData(
+            f"The address of {name} has a query, which the parts of a Zarr store can't have; use "
+            "an address without one, or fetch the store first."
+        )
+    # What a query asks for is one file, whatever comes back for longer addresses.
+    if not (query or name.endswith(_FILES)):
         for mark in _ZARR_MARKS:
             if remote.exists(f"{address.rstrip('/')}/{mark}", options):
                 store, said = remote.zarr_store(address.rstrip("/"), options)
                 opened = _open_zarr(store, address)
                 return Opened(address, opened.format, opened.cubes, (*said, *opened.notes))
+    if in_pieces and (pieces := remote.in_pieces(address, options)):
+        # Where netCDF-C was built without it, or the server breaks off: whole, with our retries.
+        with suppress(UnsuitableData):
+            return Opened(address, "netcdf4", tuple(_open_netcdf(pieces, name)))
     opened = _open_files([remote.download(address, options)], address)
     return Opened(address, opened.format, opened.cubes, opened.notes)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 _METHODS = {"mean": "avg", "average": "avg", "sum": "accum", "maximum": "max", "minimum": "min",
             "max": "max", "min": "min", "point": "instant", "accumulation": "accum",
             "accumulated": "accum", "instantaneous": "instant"}  # fmt: skip
-_TIME_METHOD = re.compile(r"\b(?:time|T|step|valid_time|lead_time)\s*:\s*(\w+)")
+_TIME_METHOD = re.compile(
+    r"\b(?:\w*time\w*|T|steps?|lead|fhour|forecast_(?:period|hour))"
+    r"\s*:\s*(?:\w+\s*:\s*)*(\w+)\b(?!\s*:)"
+)
 _SHOWN = ("present", "window_start")
 _QUANTILES = ("quantile", "percentile", "probability")
 
@@ -103,7 +106,16 @@ class Piece:
             order.append(second_dim)
             index[second_dim] = _tight(seconds)
         part = self.var.isel(index).transpose(*order, *self.places.dims)
-        values = within(part, np.asarray(part.values))
+        try:
+            raw = np.asarray(part.values)
+        except RuntimeError as error:
+            if not str(error).startswith("NetCDF"):
+                raise
+            raise UnsuitableData(
+                f"{self.name} can't be read ({error}): the file is damaged, or its server broke "
+                "off; fetch it again."
+            ) from error
+        values = within(part, raw)
         count = values.shape[0] if self.member_dim else 1
         return values.reshape((count, firsts.size, *self.places.shape))
 
@@ -128,7 +140,7 @@ def step_type(attrs: Mapping[str, Any]) -> str:
     for key in ("GRIB_stepType", "step_type"):
         if text := str(attrs.get(key, "")).strip():
             return _METHODS.get(text.lower(), text.lower())
-    match = _TIME_METHOD.search(str(attrs.get("cell_methods", "")))
+    match = _TIME_METHOD.search(re.sub(r"\([^)]*\)", "", str(attrs.get("cell_methods", ""))))
     return _METHODS.get(match[1].lower(), match[1].lower()) if match else ""
 
 

@@ -8,12 +8,17 @@ from numpy.typing import NDArray
 
 from zephyrus_geodata.errors import UnsuitableData
 from zephyrus_geodata.reading.roles import Role
+from zephyrus_geodata.reading.rotated import unrotated
 from zephyrus_geodata.reading.understood import Horizontal
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_TIMES = ("init", "lead", "time", "valid")
+_PARALLEL = ("", "latitude_longitude", "mercator", "lambert_cylindrical_equal_area",
+             "equidistant_cylindrical")  # fmt: skip
+"""Grid mappings whose rows may be parallels and whose columns meridians."""
+
+Floats = NDArray[np.float64]
 
 
 class Places:
@@ -39,7 +44,7 @@ class Places:
         var = self._cube.variables[name]
         lat, lon = self._coordinate(var, "latitude"), self._coordinate(var, "longitude")
         mapping = self._mapping(var)
-        if lat is None or lon is None:
+        if lat is None or lon is None or self._bare(lat, lon, mapping):
             return self._projected(var, mapping)
         key = (lat, lon, mapping)
         if key not in self._made:
@@ -58,6 +63,25 @@ class Places:
         if not found:
             return None
         return max(found)[3]
+
+    def _bare(self, lat: str, lon: str, mapping: str | None) -> bool:
+        """Say whether 1-D latitudes and longitudes are those of a rotated grid.
+
+        Raises:
+            UnsuitableData: if a projected grid can't have such latitudes and longitudes.
+        """
+        kind = (
+            str(self._cube.variables[mapping].attrs.get("grid_mapping_name", "")) if mapping else ""
+        )
+        if kind in _PARALLEL or len(self._space(lat)) != 1 or self._space(lat) == self._space(lon):
+            return False
+        if kind == "rotated_latitude_longitude":
+            self._roles = {**self._roles, lat: "y", lon: "x"}
+            return True
+        raise UnsuitableData(
+            f"The coordinates {lat} and {lon} have one dimension each, which a grid of "
+            f"{mapping} ({kind}) can't have; take the grid_mapping away if they are right."
+        )
 
     def _space(self, name: str) -> tuple[str, ...]:
         """Return the dimensions of a coordinate, without a time axis that WRF puts in front."""
@@ -179,10 +203,27 @@ class Places:
         return self._made[key]
 
     def _unproject(self, y_dim: str, x_dim: str, mapping: str) -> Horizontal:
-        import pyproj
-
         attrs = {str(k): v for k, v in self._cube.variables[mapping].attrs.items()}
         y, x = self._axis(y_dim, attrs, "y"), self._axis(x_dim, attrs, "x")
+        if y is None or x is None:
+            raise UnsuitableData(f"The grid of {mapping} has no coordinates.")
+        grid_type = str(attrs.get("grid_mapping_name", ""))
+        if grid_type == "rotated_latitude_longitude":
+            lat, lon = unrotated(y, x, attrs)
+        else:
+            lat, lon = self._geographic(y, x, attrs, mapping)
+        if not (np.isfinite(lat).all() and np.isfinite(lon).all()):
+            raise UnsuitableData(
+                f"Parts of the grid of {mapping} lie off the Earth (a picture of a satellite?)."
+            )
+        return Horizontal("curvilinear", grid_type, (y_dim, x_dim), lat, lon, y=y, x=x, attrs=attrs)
+
+    def _geographic(
+        self, y: Floats, x: Floats, attrs: Mapping[str, Any], mapping: str
+    ) -> tuple[Floats, Floats]:
+        """Turn projection coordinates into (y, x) latitudes and longitudes."""
+        import pyproj
+
         try:
             crs = pyproj.CRS.from_cf(
                 {
@@ -196,15 +237,8 @@ class Places:
                 f"The grid has no latitude and longitude, and its mapping {mapping} can't be "
                 f"used: {error}."
             ) from error
-        if y is None or x is None:
-            raise UnsuitableData(f"The grid of {mapping} has no coordinates.")
         scale = {"km": 1000.0, "kilometers": 1000.0, "kilometres": 1000.0}
         plane_y = y * scale.get(str(attrs["y_units"]).lower(), 1.0)
         plane_x = x * scale.get(str(attrs["x_units"]).lower(), 1.0)
         lon, lat = plane.transform(*np.meshgrid(plane_x, plane_y))
-        if not (np.isfinite(lat).all() and np.isfinite(lon).all()):
-            raise UnsuitableData(
-                f"Parts of the grid of {mapping} lie off the Earth (a picture of a satellite?)."
-            )
-        grid_type = str(attrs.get("grid_mapping_name", ""))
-        return Horizontal("curvilinear", grid_type, (y_dim, x_dim), lat, lon, y=y, x=x, attrs=attrs)
+        return lat, lon

@@ -78,6 +78,8 @@ def moments(
     if calendar not in REAL:
         return _other_calendar(numbers, str(attrs["units"]), calendar, name, answers, remarks)
     seconds = unit_seconds(match[1])
+    if values.dtype.kind == "f" and values.dtype.itemsize == 4 and seconds is not None:
+        numbers = _despeckled(values, seconds, name, remarks)
     if seconds is None:
         raise UnsuitableData(
             f"The times {name} count {match[1]}, whose length varies; give them in days or hours."
@@ -89,12 +91,40 @@ def moments(
     )
     out = np.full(values.shape, np.datetime64("NaT"), "datetime64[s]")
     good = np.isfinite(numbers)
-    out[good] = _reference(match[2], name) + np.asarray(offset)[good].astype("timedelta64[s]")
+    out[good] = _reference(match[2], name, calendar) + np.asarray(offset)[good].astype(
+        "timedelta64[s]"
+    )
     return out
 
 
-def _reference(text: str, name: str) -> np.datetime64:
-    """Read the date after "since", in the forms that CF, WRF and others use."""
+def _despeckled(
+    values: NDArray[Any], seconds: float, name: str, remarks: Remarks
+) -> NDArray[np.float64]:
+    """Undo the rounding of times that 32 bits can't hold: days since 1900 come in 5.6 min."""
+    numbers = values.astype(np.float64)
+    good = np.isfinite(numbers)
+    grain = float(np.spacing(np.abs(values[good]).max(initial=1)).astype(np.float64)) * seconds
+    if grain <= 1.0:
+        return numbers
+    whole = np.round(numbers * seconds / 3600.0) * 3600.0
+    off = np.abs(whole - numbers * seconds)[good]
+    if not off.size or off.max() == 0.0:
+        return numbers
+    if grain > 3600.0 or off.max() > grain:
+        raise UnsuitableData(
+            f"The times {name} are 32-bit numbers, which are exact to {grain:.0f} s only here; "
+            "write them as 64-bit numbers."
+        )
+    remarks.note(f"The times {name} are 32-bit numbers, exact to {grain:.0f} s: taken as hours.")
+    return whole / seconds
+
+
+def _reference(text: str, name: str, calendar: str) -> np.datetime64:
+    """Read the date after "since", in the forms that CF, WRF and others use.
+
+    The standard calendar, CF's default, is Julian before 15 October 1582: "hours since 1-1-1" is
+    two days before the same words in the proleptic Gregorian calendar.
+    """
     import cftime
 
     cleaned = re.sub(r"\s*(UTC|GMT|Z)$", "", text.strip(), flags=re.IGNORECASE)
@@ -104,11 +134,23 @@ def _reference(text: str, name: str) -> np.datetime64:
             f"The times {name} count from {text!r}, in a time zone {zone[1]} that is not read; "
             "write UTC, or an offset such as +09:00."
         )
+    # cftime passes over an offset with one digit of hours, and takes -600 for 60 h.
+    cleaned = re.sub(r"(\d\s*)([+-])(\d)(:?\d\d)?$", _offset, cleaned)
+    mixed = "proleptic_gregorian" if calendar == "proleptic_gregorian" else "standard"
     try:
-        moment = cftime.num2date(0, f"seconds since {cleaned}", "proleptic_gregorian")
+        moment = cftime.num2date(0, f"seconds since {cleaned}", mixed)
+        since = cftime.date2num(moment, "seconds since 1970-01-01", mixed)
     except (ValueError, OverflowError) as error:
         raise UnsuitableData(f"The times {name} count from {text!r}, which is no date.") from error
-    return np.datetime64(moment.isoformat(), "s")
+    return np.datetime64(0, "s") + np.timedelta64(round(float(since)), "s")
+
+
+def _offset(match: re.Match[str]) -> str:
+    """Write an offset from UTC with two digits; what follows no clock is part of a date."""
+    before = match.string[: match.start(2)]
+    if ":" not in before:
+        return match[0]
+    return f"{match[1]}{match[2]}0{match[3]}{match[4] or ':00'}"
 
 
 def _texts(values: NDArray[Any], name: str) -> NDArray[np.datetime64]:

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 def within(var: "xr.Variable", values: NDArray[Any]) -> NDArray[Any]:
     """Return floats of which those outside the declared limits are NaN."""
     values = values if values.dtype.kind == "f" else values.astype(np.float32)
+    packed = np.dtype(var.encoding.get("dtype", var.dtype)).kind in "iu"
+    missing = np.asarray(var.encoding.get("missing_value", ())).reshape(-1)
+    if packed and missing.dtype.kind == "f" and "scale_factor" in var.encoding:
+        # A code of another type than the packed numbers may be meant for the unpacked ones.
+        for code in missing[np.isfinite(missing)].tolist():
+            values = np.where(np.isclose(values, code, rtol=1e-6, atol=0.0), np.nan, values)
     low, high = limits(var)
     if low == -inf and high == inf:
         return values
@@ -41,6 +47,8 @@ def limits(var: "xr.Variable") -> tuple[float, float]:
         except (TypeError, ValueError):
             number = none
         if np.isfinite(number) and packed.kind in "iu" and np.asarray(end).dtype.kind in "iu":
+            if number < 0 and str(var.encoding.get("_Unsigned", "")).lower() == "true":
+                number += 2.0 ** (8 * packed.itemsize)  # the limit is signed like the storage
             number = number * scale + offset
         found.append(none if np.isnan(number) else number)
     return (found[0], found[1]) if scale > 0.0 else (-inf, inf)

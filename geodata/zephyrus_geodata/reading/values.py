@@ -1,6 +1,7 @@
 """What the fields of a source mean: variables in SI units, and what is unclear about them."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,7 +12,7 @@ from zephyrus_geodata.errors import UnsuitableData
 from zephyrus_geodata.reading import rain, units, winds
 from zephyrus_geodata.reading.findings import Candidate, Findings, screen_of, unfit, units_of
 from zephyrus_geodata.reading.missing import Screen
-from zephyrus_geodata.reading.naming import Named, name_of
+from zephyrus_geodata.reading.naming import EXTREMES, Named, name_of
 from zephyrus_geodata.reading.understood import (
     EVERY,
     Answers,
@@ -64,10 +65,23 @@ def interpret(
             states[name] = candidate, screen
     for name, (candidate, screen) in states.items():
         _add_state(name, candidate, screen, states, answers, found)
-    averaged = [n for n, (c, _) in states.items() if c.field.step_type == "avg" and "mean" not in n]
+    averaged = [
+        n
+        for n, (c, _) in states.items()
+        if c.field.step_type.startswith("avg") and "mean_surface" not in n
+    ]
     if averaged:
         found.note(f"means over an interval, not values at a moment: {', '.join(averaged)}")
-    _derive_speed(found)
+    for name, (candidate, _) in states.items():
+        if name.startswith("mean_surface") and candidate.field.step_type == "instant":
+            found.note("values at a moment, not means over an interval as its name says", name)
+        if name in EXTREMES and (period := _period(candidate.field)):
+            found.note(f"extremes over {period}", name)
+    means = [name for name, (c, _) in states.items() if winds.is_mean(c.field)]
+    together = [n for n in means if winds.is_ensemble_mean(states[n][0].field)]
+    if together:
+        found.note(f"means of an ensemble, not one forecast: {', '.join(together)}")
+    _derive_speed(found, means)
     for raw in {raw for taken in found.taken.values() for raw in taken.raw}:
         found.left_out.pop(raw, None)
     names = ordered(found.variables)
@@ -121,6 +135,8 @@ def _choose(
         each = candidate.field
         wanted = answers.step_types.get(each.name)
         kind = each.step_type
+        # Two extremes over periods of other lengths are no better one than the other.
+        kind = "" if kind in ("max", "min") else kind
         place = _PREFERENCE.index(kind) if kind in _PREFERENCE else len(_PREFERENCE)
         return (
             wanted is not None and wanted != kind,
@@ -198,6 +214,9 @@ def _add_state(
                 found.left_out[each.name] = "it points along the grid and its partner is missing"
                 return
             other, other_screen = partner
+            if winds.axes_of(other.field, other.named.axes, answers.winds) != "grid":
+                found.left_out[each.name] = f"it points along the grid, {other.field.name} doesn't"
+                return
             pair = (reader, partial(_read, other.field, other_screen))
             first = "u_component" in name
             angle = winds.grid_angle(each.horizontal)
@@ -212,6 +231,16 @@ def _add_state(
             )
     found.variables[name] = reader
     found.taken[name] = Taken(raws, units_of(each, answers) or screen.variable.units, how)
+
+
+def _period(each: RawField) -> str:
+    """Return the period of an extreme in words, if its name or its intervals say it."""
+    if each.windows is not None:
+        hours = np.diff(each.windows[each.present], axis=1)
+        hours = np.unique(np.round(hours[np.isfinite(hours)], 6))
+        return " or ".join(f"{h:g} h" for h in hours[:3])
+    match = re.fullmatch(r"(?:m[xn]2t|10fg|fg10_?)(3|6|24)", each.name.lower())
+    return f"{match[1]} h" if match else ""
 
 
 def _how(each: RawField, screen: Screen, named: Named) -> str:
@@ -249,16 +278,19 @@ class _Speed:
         return speed
 
 
-def _derive_speed(found: Findings) -> None:
+def _derive_speed(found: Findings, means: Collection[str]) -> None:
     """Add the wind speeds near the ground that a source gives as components only.
 
     They are taken before members are averaged: the speed of a mean wind is less than the mean
-    speed.
+    speed. From components that are means none is derived for that reason.
     """
     for height in ("10m", "100m"):
         name = f"{height}_wind_speed"
         parts = [f"{height}_{c}_component_of_wind" for c in "uv"]
         if name in found.variables or not all(part in found.variables for part in parts):
+            continue
+        if any(part in means for part in parts):
+            found.note("not derived: the length of a mean wind is less than the mean speed", name)
             continue
         found.variables[name] = _Speed(*(found.variables[part] for part in parts))
         raws = tuple(dict.fromkeys(raw for part in parts for raw in found.taken[part].raw))

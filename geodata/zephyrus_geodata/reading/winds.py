@@ -1,5 +1,6 @@
 """Wind components along a grid's own axes, turned to point east and north."""
 
+import re
 from typing import Literal
 
 import numpy as np
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 from zephyrus_geodata.reading.understood import Horizontal, RawField
 
 Floats = NDArray[np.float64]
+
+_ENSEMBLE_MEAN = re.compile(r"\b(realization|realisation|ensemble|number|member)\s*:\s*mean", re.I)
 
 
 def axes_of(
@@ -37,6 +40,22 @@ def axes_of(
     if said == "grid":
         return "grid"
     return "earth" if said == "earth" and "GRIB_shortName" not in each.attrs else None
+
+
+def is_ensemble_mean(each: RawField) -> bool:
+    """Say whether a field is the mean of an ensemble."""
+    attrs = each.attrs
+    return (
+        str(attrs.get("GRIB_dataType", "")) == "em"
+        or str(attrs.get("GRIB_derivedForecast", "")) in ("0", "1", "6")
+        or bool(_ENSEMBLE_MEAN.search(str(attrs.get("cell_methods", ""))))
+        or "ensemble mean" in str(attrs.get("long_name", "")).lower().replace("_", " ")
+    )
+
+
+def is_mean(each: RawField) -> bool:
+    """Say whether a field is a mean over time or over an ensemble, which shortens winds."""
+    return each.step_type.startswith("avg") or is_ensemble_mean(each)
 
 
 def grid_angle(horizontal: Horizontal) -> Floats:
