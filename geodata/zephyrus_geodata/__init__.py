@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zephyrus_geodata.climatology import Climatology
-    from zephyrus_geodata.dataset import Dataset, list_datasets, load_dataset
+    from zephyrus_geodata.dataset import Dataset
     from zephyrus_geodata.errors import (
         GeodataError,
         OutsideGrid,
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from zephyrus_geodata.features import AmbiguousFeature, Feature, FeatureStore, UnknownFeature
     from zephyrus_geodata.forecast import Forecast
     from zephyrus_geodata.grid import Grid
+    from zephyrus_geodata.loading import list_datasets, load_dataset
     from zephyrus_geodata.variables import VARIABLES, Variable, variable
-    from zephyrus_geodata.zonal import ZonalIndex, Zone, zonal_statistic
+    from zephyrus_geodata.zonal import ZonalIndex, Zone, Zones, zonal_statistic
 
 __all__ = [
     "VARIABLES",
@@ -45,6 +46,7 @@ __all__ = [
     "Variable",
     "ZonalIndex",
     "Zone",
+    "Zones",
     "list_datasets",
     "load_dataset",
     "variable",
@@ -71,8 +73,9 @@ _HOME = {
     "Variable": "variables",
     "ZonalIndex": "zonal",
     "Zone": "zonal",
-    "list_datasets": "dataset",
-    "load_dataset": "dataset",
+    "Zones": "zonal",
+    "list_datasets": "loading",
+    "load_dataset": "loading",
     "variable": "variables",
     "zonal_statistic": "zonal",
 }

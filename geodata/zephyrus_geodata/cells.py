@@ -35,7 +35,6 @@ REGRID = "Regrid the file first, for example: cdo remapcon,global_0.25 IN OUT."
 
 _WIDEST = 130.0  # degrees from the middle of a grid to its furthest point
 _MARGIN = 1.0  # degrees around the grid in which outlines are kept
-_DRAWN = 400_000  # cells of the regular grid that is drawn
 
 
 class CellGrid:
@@ -216,32 +215,30 @@ class CellGrid:
             latitude: (point,) degrees north.
             longitude: (point,) degrees east, in any convention.
         """
+        position = self.positions(latitude, longitude)
+        inside = ~np.isnan(position[:, 0])
+        rows, columns = self.shape
         found = np.full(latitude.shape, -1, dtype=np.intp)
-        points = self.plane(latitude, longitude)
-        inside = shapely.intersects_xy(self.outline, points[:, 0], points[:, 1])
-        if inside.any():
-            rows, columns = self.shape
-            index = self._index(points[inside])
-            column = np.clip(index[:, 0].astype(np.intp), 0, columns - 1)
-            row = np.clip(index[:, 1].astype(np.intp), 0, rows - 1)
-            found[inside] = row * columns + column
+        column = np.clip(position[inside, 0].astype(np.intp), 0, columns - 1)
+        row = np.clip(position[inside, 1].astype(np.intp), 0, rows - 1)
+        found[inside] = row * columns + column
         return found
 
-    @cached_property
-    def resampled(self) -> tuple[Grid, Cells]:
-        """A regular latitude-longitude grid over this one, to draw it, with the cells under it.
+    def positions(self, latitude: Floats, longitude: Floats) -> Floats:
+        """Return (point, 2) column and row of points, fractional; NaN where in no cell.
 
-        ``(grid, cells)``: the cell of this grid at the centre of each of its own; -1 outside.
+        The cell in row r and column c has its corners at (c, r) and (c + 1, r + 1).
+
+        Args:
+            latitude: (point,) degrees north.
+            longitude: (point,) degrees east, in any convention.
         """
-        south, north, west, east = self.bounds
-        spacing = float(np.sqrt(np.median(self.cell_area))) / EARTH_RADIUS * 180.0 / np.pi
-        stretch = max(float(np.cos(np.deg2rad(0.5 * (south + north)))), 0.2)
-        spacing = max(spacing, float(np.sqrt((north - south) * (east - west) * stretch / _DRAWN)))
-        lat = _steps(south, north, spacing)
-        lon = _steps(west, east, spacing / stretch)
-        grid, ilat, ilon = Grid.from_coords(lat, lon)
-        y, x = np.meshgrid(lat[ilat], lon[ilon], indexing="ij")
-        return grid, self.lookup(y.ravel(), x.ravel())
+        points = self.plane(latitude, longitude)
+        found: Floats = np.full(points.shape, np.nan)
+        inside = shapely.intersects_xy(self.outline, points[:, 0], points[:, 1])
+        if inside.any():
+            found[inside] = self._index(points[inside])
+        return found
 
     @cached_property
     def bounds(self) -> tuple[float, float, float, float]:
@@ -343,14 +340,6 @@ def _plane_around(lat: Floats, lon: Floats) -> AzimuthalPlane:
         )
     latitude = float(np.rad2deg(np.arcsin(np.clip(middle[2], -1.0, 1.0))))
     return AzimuthalPlane(latitude, float(np.rad2deg(np.arctan2(middle[1], middle[0]))))
-
-
-def _steps(low: float, high: float, spacing: float) -> Floats:
-    """Return centres of equal cells that fill a span, of about a spacing, at least two."""
-    count = max(int(np.ceil((high - low) / spacing)), 2)
-    width = (high - low) / count
-    centres: Floats = low + width * (np.arange(count, dtype=np.float64) + 0.5)
-    return centres
 
 
 def _shift(degrees: float) -> Callable[[Floats], Floats]:

@@ -14,7 +14,7 @@ from zephyrus_geodata.climate.cli import climatology
 from zephyrus_geodata.fetching.cli import fetch
 from zephyrus_geodata.reading.cli import inspect
 from zephyrus_geodata.reports.cli import reports
-from zephyrus_geodata.store.cli import add, remove
+from zephyrus_geodata.store.cli import add, index, remove
 
 if TYPE_CHECKING:
     from zephyrus_geodata.store.opened import StoredDataset
@@ -28,6 +28,7 @@ def data() -> None:
 data.add_command(add)
 data.add_command(climatology)
 data.add_command(fetch)
+data.add_command(index)
 data.add_command(remove)
 data.add_command(reports)
 data.add_command(inspect)
@@ -42,7 +43,7 @@ def list_(as_json: bool) -> None:
     below $ZEPHYRUS_DATA with forecast-*.nc files and, if there is one, a climatology.nc.
     """
     from zephyrus_geodata import GeodataError, load_dataset
-    from zephyrus_geodata.dataset import dataset_folders
+    from zephyrus_geodata.folders import dataset_folders
     from zephyrus_geodata.store.names import home
     from zephyrus_geodata.store.opened import open_stored
     from zephyrus_geodata.store.tidy import unfinished

@@ -7,7 +7,7 @@ year and the hour.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,16 +66,25 @@ class Days:
     def nearest(self, moment: np.datetime64) -> tuple[int, int]:
         """Return the indices of the day and the hour nearest to a time, the earlier of two."""
         when = moment.reshape(1)
-        day = _nearest(self.days, int(day_of(when)[0]), DAYS)
-        return day, _nearest(self.hours, int(hour_of(when)[0]), 24) if self.hours else 0
+        return int(self._nearest_day[day_of(when)[0]]), int(self._nearest_hour[hour_of(when)[0]])
+
+    @cached_property
+    def _nearest_day(self) -> NDArray[np.intp]:
+        """(DAYS + 1,) by day of the year."""
+        return _nearest(self.days, np.arange(DAYS + 1), DAYS)
+
+    @cached_property
+    def _nearest_hour(self) -> NDArray[np.intp]:
+        """(24,) by hour."""
+        return _nearest(self.hours or (0,), np.arange(24), 24)
 
 
-def _nearest(values: tuple[int, ...], wanted: int, turn: int) -> int:
-    def away(index: int) -> tuple[int, bool]:
-        ahead = (values[index] - wanted) % turn
-        return min(ahead, turn - ahead), ahead <= turn - ahead
-
-    return min(range(len(values)), key=away)
+def _nearest(values: tuple[int, ...], wanted: NDArray[np.int_], turn: int) -> NDArray[np.intp]:
+    """Return for each number wanted the index of the nearest value around a turn."""
+    ahead = (np.array(values) - wanted[:, None]) % turn
+    away = np.minimum(ahead, turn - ahead)
+    found: NDArray[np.intp] = (2 * away + (ahead <= turn - ahead)).argmin(axis=1)
+    return found
 
 
 @dataclass(frozen=True)
@@ -154,7 +163,13 @@ class Climatology:
         ]
         return cells
 
-    def at(self, variable: str, statistic: str, moment: np.datetime64) -> NDArray[np.float32]:
+    def at(
+        self,
+        variable: str,
+        statistic: str,
+        moment: np.datetime64,
+        cells: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.float32]:
         """Return one statistic of a time as (cell,), in the variable's SI units, read-only.
 
         It is that of the nearest day of the year and hour, or of the month where there are no
@@ -165,6 +180,7 @@ class Climatology:
             statistic: one of ``statistics``, or a percentile between two of them ("p80"), which is
                 then linear between the two.
             moment: a valid time, UTC.
+            cells: indices of the cells to return, in their order; all by default.
 
         Raises:
             UnknownVariable: if the climatology does not carry the variable.
@@ -176,9 +192,9 @@ class Climatology:
             if variable not in self.days.readers:
                 raise self._unknown(variable)
             rows = self.days.readers[variable](*self.days.nearest(moment))
-        cells = self._between(rows, statistic)
-        cells.setflags(write=False)
-        return cells
+        found = self._between(rows, statistic, cells)
+        found.setflags(write=False)
+        return found
 
     def window(self, moment: np.datetime64) -> Window:
         """Return what ``at`` takes for a time."""
@@ -189,10 +205,32 @@ class Climatology:
         hours = self.days.hours
         return Window(month, of_month, self.days.window // 2, hours[hour] if hours else None)
 
-    def _between(self, rows: NDArray[np.float32], statistic: str) -> NDArray[np.float32]:
+    def groups(
+        self, moments: NDArray[np.datetime64]
+    ) -> tuple[NDArray[np.datetime64], NDArray[np.intp]]:
+        """Put times together for which ``at`` is the same.
+
+        Args:
+            moments: (time,) valid times, UTC.
+
+        Returns:
+            One time of each group, (group,), in the order in which they come up; and the group
+            of each time, (time,).
+        """
+        windows = [self.window(moment) for moment in moments]
+        order = {window: group for group, window in enumerate(dict.fromkeys(windows))}
+        groups = np.array([order[window] for window in windows], dtype=np.intp)
+        return moments[np.unique(groups, return_index=True)[1]], groups
+
+    def _between(
+        self, rows: NDArray[np.float32], statistic: str, cells: NDArray[np.intp] | None
+    ) -> NDArray[np.float32]:
+        def row(index: int) -> NDArray[np.float32]:
+            whole: NDArray[np.float32] = rows[index]
+            return whole.view() if cells is None else whole[cells]
+
         if statistic in self.statistics:
-            row: NDArray[np.float32] = rows[self.statistics.index(statistic)].view()
-            return row
+            return row(self.statistics.index(statistic))
         match = _PERCENTILE.fullmatch(statistic)
         wanted = float(match[1]) if match else -1.0
         if not self.percentiles[0] <= wanted <= self.percentiles[-1]:
@@ -200,10 +238,9 @@ class Climatology:
         above = int(np.searchsorted(self.percentiles, wanted))
         low, high = self.percentiles[max(above - 1, 0)], self.percentiles[above]
         if wanted == high:
-            built: NDArray[np.float32] = np.array(rows[above])
-            return built
+            return row(above)
         share = (wanted - low) / (high - low)
-        mixed = rows[above - 1] * (1.0 - share) + rows[above] * share
+        mixed = row(above - 1) * (1.0 - share) + row(above) * share
         return np.asarray(mixed, dtype=np.float32)
 
     def _no_statistic(self, statistic: str) -> ValueError:

@@ -60,14 +60,21 @@ def coverage(grid: Grid | CoversItself, geometry: BaseGeometry) -> tuple[Cells, 
     for turn in range(first_turn, last_turn + 1):
         shift = np.array([360.0 * turn, 0.0])
         row, column, covered = _place(start + shift, end + shift, grid.lon_edges, grid.lat_edges)
-        found_cells.append(row * nlon + column)
-        found_fractions.append(covered)
+        if row.size:
+            found_cells.append(row * nlon + column)
+            found_fractions.append(covered)
     if not found_cells:
         return np.empty(0, dtype=np.intp), np.empty(0)
-    # The two sides of the antimeridian may meet in one cell: add them up.
-    cells, inverse = np.unique(np.concatenate(found_cells), return_inverse=True)
-    fractions = np.bincount(inverse, weights=np.concatenate(found_fractions))
-    return cells.astype(np.intp, copy=False), np.minimum(fractions, 1.0)
+    if len(found_cells) == 1:
+        return found_cells[0], found_fractions[0]
+    # The two sides of the antimeridian may meet in one cell: add them up. Each side is in order,
+    # and a stable sort only has to merge them.
+    cells = np.concatenate(found_cells)
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    first = np.flatnonzero(np.diff(cells, prepend=-1))
+    fractions = np.add.reduceat(np.concatenate(found_fractions)[order], first)
+    return cells[first], np.minimum(fractions, 1.0)
 
 
 def planar_coverage(

@@ -1,12 +1,11 @@
 """A dataset: forecasts, their climatology, the named features, and what joins them.
 
 Forecasts are kept per cell; what tools and questions ask for is a number per feature. Each
-(forecast, variable, statistic) has a table of (feature, time) that is filled as it is asked for,
-so that a question costs a lookup from the second time on.
+(forecast, variable, statistic) has a table of (feature, time): that of the stored cube, or one that
+is filled as it is asked for, so that a question costs a lookup from the second time on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -17,19 +16,26 @@ from zephyrus_geodata import zonal_cache
 from zephyrus_geodata.cells import AnyGrid, rectilinear
 from zephyrus_geodata.climate.files import FILE as CLIMATOLOGY_FILE
 from zephyrus_geodata.climate.files import open_built
-from zephyrus_geodata.climatology import Climatology
+from zephyrus_geodata.climatology import Climatology, Window
 from zephyrus_geodata.errors import UnknownDataset, UnknownForecast, UnsuitableData
-from zephyrus_geodata.feature_tables import FeatureTable, MemberTable
+from zephyrus_geodata.exceedance import exceedance_table
+from zephyrus_geodata.feature_tables import (
+    FeatureTable,
+    Kept,
+    MemberTable,
+    Rows,
+    climate_table,
+    statistic_table,
+)
 from zephyrus_geodata.features import Feature, FeatureStore
+from zephyrus_geodata.folders import PREFIX, SUFFIX, forecast_files
 from zephyrus_geodata.forecast import Forecast
 from zephyrus_geodata.grid import Grid
-from zephyrus_geodata.store.manifest import FILE
-from zephyrus_geodata.store.names import home, user_home
 from zephyrus_geodata.store.opened import open_stored
-from zephyrus_geodata.zonal import Stat, ZonalIndex, zonal_statistic
+from zephyrus_geodata.zonal import Stat, ZonalIndex
 
-_SHIPPED = Path(__file__).parent / "data"
-_PREFIX, _SUFFIX = "forecast-", ".nc"
+_MOST = 512 * 1024**2
+"""Bytes of each kind of table that a dataset keeps, at most."""
 
 
 class Dataset:
@@ -63,14 +69,17 @@ class Dataset:
         if not forecasts:
             raise UnknownDataset(f"The dataset {name!r} has no forecast.")
         self.name = name
+        self._prefix = f"{name}/"
         self.forecasts: tuple[str, ...] = tuple(sorted(forecasts))
         self._open_forecast = dict(forecasts)
         self._open_climatology = climatology
         self._load_features = features
         self._cache_dir = cache_dir
         self._forecasts: dict[str, Forecast] = {}
-        self._tables: dict[tuple[str, str, str], FeatureTable] = {}
-        self._member_tables: dict[tuple[str, str, str], MemberTable] = {}
+        self._tables: Kept[tuple[str, str, str], FeatureTable] = Kept(_MOST)
+        self._member_tables: Kept[tuple[str, str, str], MemberTable] = Kept(_MOST)
+        self._climates: Kept[tuple[str, str, int | Window], FeatureTable] = Kept(_MOST // 8)
+        self._beyond: Kept[tuple[str, str, str, bool], FeatureTable] = Kept(_MOST)
 
     @classmethod
     def from_folder(cls, folder: Path, name: str | None = None) -> "Dataset":
@@ -85,10 +94,10 @@ class Dataset:
         """
         dataset = name or folder.resolve().name
         stored = open_stored(folder, dataset)
-        paths = _forecast_files(folder)
+        paths = forecast_files(folder)
         if stored is None and not paths:
             raise UnknownDataset(
-                f"The folder {folder} holds no {_PREFIX}NAME{_SUFFIX} file."
+                f"The folder {folder} holds no {PREFIX}NAME{SUFFIX} file."
                 if folder.is_dir()
                 else f"There is no folder {folder}."
             )
@@ -116,7 +125,7 @@ class Dataset:
         found = self._forecasts.get(name)
         if found is not None:
             return found
-        short = name.removeprefix(f"{self.name}/")
+        short = name.removeprefix(self._prefix)
         if short not in self._open_forecast:
             raise UnknownForecast(
                 f"The dataset {self.name!r} has no forecast {name!r}; it has "
@@ -267,41 +276,124 @@ class Dataset:
                 off the grid.
             ValueError: for another statistic or month.
         """
-        if self.climatology is None:
-            raise UnsuitableData(f"The dataset {self.name!r} has no climatology.")
-        if isinstance(when, np.datetime64):
-            cells = self.climatology.at(variable, statistic, when)
-        else:
-            cells = self.climatology.cells(variable, statistic, when)
-        return float(zonal_statistic(cells[:, None], self.zones.weights(feature))[0])
+        return float(self._climate(variable, statistic, when).series(feature)[0])
+
+    def climate_table(
+        self,
+        variable: str,
+        statistic: str,
+        when: int | np.datetime64,
+        features: Sequence[Feature],
+    ) -> NDArray[np.float64]:
+        """Return ``climate`` of many features of the store: (feature,), SI units.
+
+        A feature outside the grid is NaN.
+
+        Raises:
+            GeodataError: if there is no climatology, or it lacks the variable.
+            KeyError: if a feature is not one of the dataset's.
+            ValueError: for another statistic or month.
+        """
+        return self._climate(variable, statistic, when).column(features, 0)
+
+    def exceedance(
+        self,
+        forecast: str | Forecast,
+        variable: str,
+        statistic: str,
+        features: Feature | Sequence[Feature],
+        *,
+        above: bool = True,
+    ) -> NDArray[np.float64]:
+        """Return the share of each feature's area where a forecast is beyond what is usual there.
+
+        Each cell is held against its own climatological value at the valid time, and the areas of
+        those strictly above it are added up. That is another quantity than to hold the mean of a
+        feature against its usual one (``series`` against ``climate``): the mean can be far above
+        the mean of the cells' 90th percentiles with half of the area below them.
+
+        Args:
+            forecast: a forecast of this dataset, or its name or id; of an ensemble its mean field
+                is taken.
+            variable: name of a variable.
+            statistic: "p5" … "p95" or a percentile between two of them, or "mean".
+            features: one feature, of the store or not, or many of the store.
+            above: whether to count what is above; else what is below.
+
+        Returns:
+            (time,) of one feature, read-only, or (feature, time), 0 to 1; NaN where no cell has
+            both a value and a threshold, and in the row of a feature outside the grid.
+
+        Raises:
+            GeodataError: if there is no climatology, the forecast or variable is unknown, or a
+                single feature is off the grid.
+            KeyError: if one of several features is not one of the dataset's.
+            ValueError: for another statistic.
+        """
+        table = self._exceedances(forecast, variable, statistic, above)
+        return table.series(features) if isinstance(features, Feature) else table.table(features)
+
+    def too_small(self, features: Sequence[Feature]) -> NDArray[np.bool_]:
+        """Return (feature,) which features of the store have a ``Zone.fallback``.
+
+        Raises:
+            KeyError: if a feature is not one of the dataset's.
+        """
+        return self.zones.build().fallback[self._rows.of(features)]
 
     def _table(self, forecast: str | Forecast, variable: str, stat: Stat) -> FeatureTable:
-        name = _name(forecast)
+        name = self._short(forecast)
         table = self._tables.get((name, variable, stat))
         if table is None:
-            found = self.forecast(name)
-            table = self._tables.setdefault(
-                (found.name, variable, stat),
-                FeatureTable(found, variable, self.zones, self._rows, stat),
-            )
-            self._tables[name, variable, stat] = table
+            made = statistic_table(self.forecast(name), variable, self.zones, self._rows, stat)
+            table = self._tables.put((name, variable, stat), made)
         return table
 
     def _member_table(self, forecast: str | Forecast, variable: str, stat: Stat) -> MemberTable:
-        name = _name(forecast)
+        name = self._short(forecast)
         table = self._member_tables.get((name, variable, stat))
         if table is None:
-            found = self.forecast(name)
-            table = self._member_tables.setdefault(
-                (found.name, variable, stat),
-                MemberTable(found, variable, self.zones, self._rows, stat),
-            )
-            self._member_tables[name, variable, stat] = table
+            made = MemberTable(self.forecast(name), variable, self.zones, self._rows, stat)
+            table = self._member_tables.put((name, variable, stat), made)
         return table
 
+    def _climate(self, variable: str, statistic: str, when: int | np.datetime64) -> FeatureTable:
+        usual = self._usual
+        window = usual.window(when) if isinstance(when, np.datetime64) else when
+        table = self._climates.get((variable, statistic, window))
+        if table is None:
+            made = climate_table(usual, variable, statistic, when, self.zones, self._rows)
+            table = self._climates.put((variable, statistic, window), made)
+        return table
+
+    def _exceedances(
+        self, forecast: str | Forecast, variable: str, statistic: str, above: bool
+    ) -> FeatureTable:
+        name = self._short(forecast)
+        table = self._beyond.get((name, variable, statistic, above))
+        if table is None:
+            found = self.forecast(name)
+            made = exceedance_table(
+                found, self._usual, variable, statistic, self.zones, self._rows, above=above
+            )
+            table = self._beyond.put((name, variable, statistic, above), made)
+        return table
+
+    @property
+    def _usual(self) -> Climatology:
+        if self.climatology is None:
+            raise UnsuitableData(f"The dataset {self.name!r} has no climatology.")
+        return self.climatology
+
+    def _short(self, forecast: str | Forecast) -> str:
+        """Return the name that tables are kept by; only known to exist if there is a table."""
+        if isinstance(forecast, Forecast):
+            return forecast.name if forecast.dataset == self.name else forecast.id
+        return forecast.removeprefix(self._prefix)
+
     @cached_property
-    def _rows(self) -> dict[str, int]:
-        return {feature.key: row for row, feature in enumerate(self.features)}
+    def _rows(self) -> Rows:
+        return Rows(self.features)
 
     def _check_grid(self, grid: AnyGrid, what: str) -> None:
         if grid != self.grid:
@@ -314,85 +406,8 @@ class Dataset:
         return f"Dataset({self.name!r}, forecasts={self.forecasts!r})"
 
 
-def _name(forecast: str | Forecast) -> str:
-    return forecast if isinstance(forecast, str) else forecast.id
-
-
-def list_datasets() -> tuple[str, ...]:
-    """Return the names that ``load_dataset`` knows: the shipped ones, then the user's."""
-    return tuple(dataset_folders())
-
-
-def load_dataset(name: str | Path = "demo") -> Dataset:
-    """Open a dataset; the same one again if it was opened before and has not changed since.
-
-    Args:
-        name: "demo", the name of a dataset that was added, or of a folder below $ZEPHYRUS_DATA,
-            or the path of a folder.
-
-    Raises:
-        UnknownDataset: if there is none; the message lists the names.
-    """
-    known = dataset_folders()
-    folder = known.get(str(name), Path(name).expanduser())
-    if not folder.is_dir():
-        raise UnknownDataset(
-            f"There is no dataset {str(name)!r}, nor a folder of that name; known are "
-            f"{', '.join(known) or 'none'}."
-        )
-    folder = folder.resolve()
-    state = _state(folder)
-    if folder not in _OPENED or _OPENED[folder][0] != state:
-        dataset = Dataset.from_folder(folder, str(name) if str(name) in known else None)
-        _OPENED[folder] = (state, dataset)
-    return _OPENED[folder][1]
-
-
-_OPENED: dict[Path, tuple[object, Dataset]] = {}
-
-
-def _state(folder: Path) -> tuple[tuple[int, ...], ...]:
-    """Something that changes when a stored dataset or its climatology does."""
-    states = []
-    for name in (FILE, CLIMATOLOGY_FILE, "climatology.nc"):
-        with suppress(OSError):
-            stat = (folder / name).stat()
-            states.append((stat.st_ino, stat.st_mtime_ns, stat.st_size))
-    return tuple(states)
-
-
-def shipped_datasets() -> tuple[str, ...]:
-    """Return the names of the datasets that come with the package."""
-    return tuple(_below(_SHIPPED))
-
-
-def dataset_folders() -> dict[str, Path]:
-    """Return the folders of known datasets by name; a shipped name can't be taken over."""
-    found: dict[str, Path] = {}
-    for root in (_SHIPPED, home(), user_home()):
-        for name, folder in _below(root).items():
-            found.setdefault(name, folder)
-    return found
-
-
-def _below(root: Path) -> dict[str, Path]:
-    return {
-        folder.name: folder
-        for folder in (sorted(root.iterdir()) if root.is_dir() else ())
-        if not folder.name.startswith(".")
-        and ((folder / FILE).is_file() or (folder.is_dir() and _forecast_files(folder)))
-    }
-
-
 def _climatology(folder: Path) -> Callable[[], Climatology] | None:
     if (folder / CLIMATOLOGY_FILE).exists():
         return partial(open_built, folder)
     path = folder / "climatology.nc"
     return partial(Climatology.open, path) if path.exists() else None
-
-
-def _forecast_files(folder: Path) -> dict[str, Path]:
-    return {
-        path.name.removeprefix(_PREFIX).removesuffix(_SUFFIX): path
-        for path in sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}"))
-    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from zephyrus_geodata.names import (
     without_generic,
     without_qualifier,
 )
-from zephyrus_geodata.parents import ancestors
+from zephyrus_geodata.parents import Belonging
 from zephyrus_geodata.suggestions import A_MISSPELLING, ambiguous, similar, unknown
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class FeatureStore:
             ValueError: If two features of a kind share a name.
         """
         self._features = tuple(features)
+        self._file: Path | None = None  # that holds exactly these features
         self._names: dict[str, list[Feature]] = {}
         self._short_names: dict[str, list[Feature]] = {}
         self._other_names: dict[str, list[Feature]] = {}
@@ -119,8 +121,21 @@ class FeatureStore:
                 raise ValueError(f"Two features share a name: {twin.key} and {feature.key}.")
             self._names.setdefault(key, []).append(feature)
             self._by_kind.setdefault(feature.kind, []).append(feature)
+        self._by_kind = dict(sorted(self._by_kind.items()))
         self._index_aliases(aliases or {})
         self._keys = {feature.key: feature for feature in self._features}
+
+    @property
+    def by_key(self) -> Mapping[str, Feature]:
+        """The features by their key, in their order."""
+        return self._keys
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all keys and shapes in their order; of the shipped set, of its file."""
+        if self._file is not None:
+            return blake2b(self._file.read_bytes(), digest_size=16).hexdigest()
+        return digest(self)
 
     def _index_aliases(self, aliases: Mapping[str, Mapping[str, Iterable[str]]]) -> None:
         def add(index: dict[str, list[Feature]], text: str, feature: Feature) -> None:
@@ -174,7 +189,9 @@ class FeatureStore:
             ValueError: If the file has no names, no kinds, or names points twice.
         """
         if path is None:
-            return cls(_read_parquet(FEATURES_FILE), shipped_aliases())
+            store = cls(_read_parquet(FEATURES_FILE), shipped_aliases())
+            store._file = FEATURES_FILE
+            return store
         from zephyrus_geodata.user_features import read_features
 
         rows = read_features(Path(path), kind=kind, name_column=name_column, layer=layer)
@@ -201,7 +218,7 @@ class FeatureStore:
 
     def kinds(self) -> dict[str, int]:
         """How many features there are of each kind, in alphabetical order."""
-        return {kind: len(self._by_kind[kind]) for kind in sorted(self._by_kind)}
+        return {kind: len(found) for kind, found in self._by_kind.items()}
 
     def get(self, name: str, kind: str | None = None) -> Feature:
         """The one feature of this name.
@@ -216,12 +233,24 @@ class FeatureStore:
         """
         if kind is None and name in self._keys:
             return self._keys[name]
-        matches = self._matches(name, kind)
+        matches = self.named(name, kind)
         if not matches:
             raise UnknownFeature(self._unknown(name, kind))
         if len(matches) > 1:
             raise AmbiguousFeature(ambiguous(name, matches, self._loose(name, kind)))
         return matches[0]
+
+    def named(self, name: str, kind: str | None = None) -> list[Feature]:
+        """The features that a name may mean: none, one or several.
+
+        A name outranks an alias, and an alias a shortened name.
+
+        Raises:
+            UnknownFeature: If there is no such kind.
+        """
+        if kind is not None:
+            self._check_kind(kind)
+        return next(filter(None, (self._found(key, kind) for key in spellings(name))), [])
 
     def find(
         self,
@@ -250,7 +279,7 @@ class FeatureStore:
         if not key:
             return pool[:limit]
         allowed = {feature.key for feature in pool}
-        exact = self._matches(text, kind)
+        exact = self.named(text, kind)
         loose = self._loose(text, kind)
         begins = [f for f in pool if lookup_key(f.name).startswith(key)]
         contains = [f for f in pool if key in lookup_key(f.name)]
@@ -295,12 +324,11 @@ class FeatureStore:
             UnknownFeature: If there is none.
             AmbiguousFeature: If several are parents.
         """
-        matches = [self._keys[name]] if name in self._keys else self._matches(name, None)
+        matches = [self._keys[name]] if name in self._keys else self.named(name, None)
         if not matches:
             raise UnknownFeature(self._unknown(name, None))
-        parents = {key for chain in self._ancestors.values() for key in chain}
-        parents &= {feature.key for feature in matches}
-        outermost = [k for k in parents if not self._ancestors[k] & parents]
+        parents = {feature.key for feature in matches if self._belonging.to(feature)}
+        outermost = [k for k in parents if not self._belonging.above[k] & parents]
         chosen = [feature for feature in matches if feature.key in outermost]
         if len(chosen) > 1:
             raise AmbiguousFeature(ambiguous(name, chosen))
@@ -321,26 +349,18 @@ class FeatureStore:
     def _pool(self, kind: str | None, parent: str | None) -> list[Feature]:
         if kind is not None:
             self._check_kind(kind)
-        pool = self._features if kind is None else self._by_kind[kind]
         if parent is None:
-            return list(pool)
-        key = self.parent_named(parent).key
-        return [feature for feature in pool if key in self._ancestors[feature.key]]
+            return list(self._features if kind is None else self._by_kind[kind])
+        return list(self._belonging.to(self.parent_named(parent), kind))
 
     @cached_property
-    def _ancestors(self) -> dict[str, frozenset[str]]:
-        return ancestors(self._features)
+    def _belonging(self) -> Belonging:
+        return Belonging(self._features)
 
     def _check_kind(self, kind: str) -> None:
         if kind not in self._by_kind:
-            kinds = ", ".join(sorted(self._by_kind))
+            kinds = ", ".join(self._by_kind)
             raise UnknownFeature(f"There is no kind {quoted(kind)}; the kinds are {kinds}.")
-
-    def _matches(self, name: str, kind: str | None) -> list[Feature]:
-        """The features of a name; a name outranks an alias, and an alias a shortened name."""
-        if kind is not None:
-            self._check_kind(kind)
-        return next(filter(None, (self._found(key, kind) for key in spellings(name))), [])
 
     def _found(self, key: str, kind: str | None) -> list[Feature]:
         indexes = [self._names, self._other_names]
@@ -363,9 +383,17 @@ class FeatureStore:
 
     def _unknown(self, name: str, kind: str | None) -> str:
         # Of another kind ("Victoria", asked for as a lake), or short for one ("TX").
-        elsewhere = self._matches(name, None) or self._loose(name, None)
+        elsewhere = self.named(name, None) or self._loose(name, None)
         countries = {feature.name: feature for feature in self._by_kind.get("country", ())}
         return unknown(name, kind, elsewhere, self._pool(kind, None), countries)
+
+
+def digest(features: Iterable[Feature]) -> str:
+    """Return a hash of the keys and shapes of features in their order."""
+    hasher = blake2b(digest_size=16)
+    for feature in features:
+        hasher.update(f"\n{feature.key} {len(feature.wkb)} ".encode() + feature.wkb)
+    return hasher.hexdigest()
 
 
 def _read_parquet(path: Path) -> list[Feature]:

@@ -32,6 +32,10 @@ _DIMS = ("latitude", "longitude", "lead_time")
 Reader = Callable[[], NDArray[np.float32]]
 """Returns one variable in SI units: (cell, time), or (member, cell, time) of an ensemble."""
 
+Cubes = Callable[[str, str], Mapping[str, NDArray[np.float64]]]
+"""Returns, of a variable and the ``key`` of a ZonalIndex, what was kept of all its features:
+statistic -> (feature, time); nothing where there is none."""
+
 
 class Forecast:
     """A forecast from one initial time.
@@ -45,6 +49,8 @@ class Forecast:
         variables: names of the variables it carries, as ``variables.ordered`` has them.
         label: short origin, such as "simulated (jcm T42)"; shown wherever values are.
         provenance: where the data come from and their limits.
+        members: names of the members of an ensemble; none of a single forecast.
+        cubes: see ``Cubes``; None if nothing was computed beforehand.
     """
 
     __zephyrus_world__ = True  # a tool's parameter of this type is filled in from the episode
@@ -62,6 +68,7 @@ class Forecast:
         provenance: Mapping[str, Any] | None = None,
         members: Sequence[str] = (),
         means: Mapping[str, Reader] | None = None,
+        cubes: Cubes | None = None,
     ) -> None:
         """Make a forecast of functions that read a variable when it is first needed.
 
@@ -77,6 +84,7 @@ class Forecast:
             members: likewise.
             means: functions that read (cell, time) ensemble means, where they are kept; the
                 others are computed.
+            cubes: gives the numbers of features that were computed beforehand, if any were.
         """
         self.dataset = dataset
         self.name = name
@@ -87,6 +95,7 @@ class Forecast:
         self.label = label
         self.provenance = dict(provenance or {})
         self.members = tuple(members)
+        self.cubes = cubes
         self._readers = dict(readers)
         self._means = dict(means or {})
         wind = ("10m_u_component_of_wind", "10m_v_component_of_wind")

@@ -28,6 +28,7 @@ _ABBREVIATIONS = {"st": "saint", "ste": "sainte", "ft": "fort", "mt": "mount", "
 _QUALIFIER = re.compile(r"^Federated States of |\s*(?:,.*|\(.*\))\s*$")
 _TWO_LETTERS = re.compile(r"(?<=[aou])e")  # an umlaut written in two letters
 _MOST_LETTERS = 60
+_KEPT_LETTERS = 200  # a longer text is no name, and none that is worth remembering
 _GENERIC = re.compile(
     r"^(?:(?:lake|lac|lago|lagoa|laguna|ozero|represa|réservoir|embalse|presa)"
     r"(?:(?: (?:de|del|da|do|des|la|el|las|los|of|the))+)? |the )"
@@ -42,22 +43,35 @@ def normalise(text: str) -> str:
     Apostrophes and full stops vanish ("Xi'an" is "xian", "U.S." is "us"); all other punctuation
     parts words ("Guinea-Bissau" is "guinea bissau"). Applying it twice changes nothing.
     """
+    return _kept_normal(text) if len(text) <= _KEPT_LETTERS else _normal(text)
+
+
+def _normal(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
     letters = unicodedata.normalize("NFKD", letters.casefold().translate(_LETTERS))
     bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return _NOT_A_WORD.sub(" ", _SILENT.sub("", bare)).strip()
 
 
-@lru_cache(maxsize=16384)  # every lookup compares with every feature
+_kept_normal = lru_cache(maxsize=4096)(_normal)
+
+
 def lookup_key(text: str) -> str:
     """The key under which a name is indexed: normalised, with common abbreviations written out.
 
     "St. John's" and "Saint Johns" share a key, as do "Trinidad & Tobago" and "Trinidad and Tobago".
     """
+    return _kept_key(text) if len(text) <= _KEPT_LETTERS else _key(text)
+
+
+def _key(text: str) -> str:
     words = normalise(text.replace("&", " and ")).split()
     if len(words) > 1:
         words = [_ABBREVIATIONS.get(word, word) for word in words]
     return " ".join(words)
+
+
+_kept_key = lru_cache(maxsize=16384)(_key)  # a search compares with every feature
 
 
 def without_qualifier(name: str) -> str:

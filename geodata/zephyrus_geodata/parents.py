@@ -26,6 +26,27 @@ _PARENT_KINDS = ("continent", "country", "ocean")
 """What a parent's name means first: Georgia is a country before it is a state."""
 
 
+class Belonging:
+    """Which features belong to which, directly or through others.
+
+    Attributes:
+        above: the keys of all that a feature belongs to, by its key.
+    """
+
+    def __init__(self, features: Sequence[Feature]) -> None:
+        """Put features together by what they belong to, in their order."""
+        self.above = ancestors(features)
+        self._below: dict[tuple[str, str | None], list[Feature]] = {}
+        for feature in features:
+            for parent in self.above[feature.key]:
+                for kind in (None, feature.kind):
+                    self._below.setdefault((parent, kind), []).append(feature)
+
+    def to(self, parent: Feature, kind: str | None = None) -> Sequence[Feature]:
+        """Return the features that belong to one: all of them, or those of a kind."""
+        return self._below.get((parent.key, kind), ())
+
+
 def ancestors(features: Sequence[Feature]) -> dict[str, frozenset[str]]:
     """Return the keys of all the features that each feature belongs to, by its key."""
     by_name: dict[str, list[Feature]] = {}

@@ -1,100 +1,93 @@
-"""The file that keeps the zones of a feature set on a grid, so that they are built once."""
+"""The folder that keeps the zones of a feature set on a grid, so that they are built once.
 
-import os
+Its arrays are memory-mapped: processes share their pages, and opening them copies nothing.
+"""
+
+import shutil
 import tempfile
-import zipfile
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
 from numpy.typing import NDArray
 
-from zephyrus_geodata.cells import AnyGrid
-from zephyrus_geodata.features import Feature
+from zephyrus_geodata.zones import Zones
 
-VERSION = 1
-"""Raise this when zones are computed differently: files of another version are not read."""
+VERSION = 2
+"""Raise this when zones are computed or kept differently: other versions are not read."""
 
-Row = tuple[NDArray[np.intp], NDArray[np.float64], bool]
-"""Cells, weights and fallback of one feature."""
+_ARRAYS = {"starts": np.int64, "cells": np.int32, "weights": np.float64, "fallback": np.bool_}
+_SEAL = "seal.npy"
 
 
 def default_dir() -> Path:
     """The user's cache folder for zones."""
+    import platformdirs
+
     return Path(platformdirs.user_cache_dir("zephyrus", appauthor=False)) / "zones"
 
 
-def digest(features: Iterable[Feature], grid: AnyGrid) -> str:
-    """Name of the file: a hash of keys and shapes, the grid and the version."""
-    hasher = blake2b(f"{VERSION} {grid.key}".encode(), digest_size=16)
-    for feature in features:
-        hasher.update(f"\n{feature.key} {len(feature.wkb)} ".encode() + feature.wkb)
-    return hasher.hexdigest()
-
-
-def read(path: Path, count: int, size: int) -> list[Row] | None:
-    """Read the zones of ``count`` features on a grid of ``size`` cells.
+def read(folder: Path, count: int, size: int) -> Zones | None:
+    """Map the zones of ``count`` features on a grid of ``size`` cells; read-only.
 
     Returns:
-        One row per feature, or None if the file is missing, damaged or does not fit.
+        The zones, or None if the folder is missing, damaged or does not fit.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            starts, cells, weights, fallback = (
-                file[name] for name in ("starts", "cells", "weights", "fallback")
-            )
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
+        arrays = {
+            # asarray: arithmetic on numpy.memmap objects is several times slower.
+            name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
+            for name in _ARRAYS
+        }
+        seal = np.load(folder / _SEAL, allow_pickle=False)
+    except (OSError, EOFError, ValueError):
         return None
+    if any(
+        arrays[name].dtype != dtype or arrays[name].ndim != 1 for name, dtype in _ARRAYS.items()
+    ):
+        return None
+    zones = Zones(**arrays)
     sound = (
-        starts.shape == (count + 1,)
-        and fallback.shape == (count,)
-        and cells.shape == weights.shape == (starts[-1],)
-        and starts[0] == 0
-        and bool((np.diff(starts) >= 0).all())
-        and bool(((cells >= 0) & (cells < size) & (weights > 0.0)).all())
+        zones.starts.size == count + 1
+        and zones.fallback.size == count
+        and zones.cells.size == zones.weights.size == zones.starts[-1]
+        and zones.starts[0] == 0
+        and bool((np.diff(zones.starts) >= 0).all())
+        and np.array_equal(_seal(zones, size), seal)
     )
-    if not sound:
-        return None
-    cells = cells.astype(np.intp)
-    for array in (cells, weights):
-        array.setflags(write=False)
-    return list(_rows(starts.tolist(), cells, weights, fallback.tolist()))
+    return zones if sound else None
 
 
-def write(path: Path, rows: Sequence[Row]) -> None:
-    """Write whole or not at all; a folder that can't be written is passed over."""
-    sizes = [cells.size for cells, _, _ in rows]
+def write(folder: Path, zones: Zones, size: int) -> None:
+    """Write the zones of a grid of ``size`` cells, whole or not at all; a place that can't be written is passed over."""
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=folder.parent, suffix=".tmp"))
         try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(
-                    file,
-                    starts=np.cumsum([0, *sizes]),
-                    cells=_joined([cells for cells, _, _ in rows]).astype(np.int32),
-                    weights=_joined([weights for _, weights, _ in rows]).astype(np.float64),
-                    fallback=np.array([fallback for _, _, fallback in rows], dtype=bool),
-                )
-            Path(name).replace(path)
+            for name in _ARRAYS:
+                np.save(made / f"{name}.npy", getattr(zones, name), allow_pickle=False)
+            np.save(made / _SEAL, _seal(zones, size), allow_pickle=False)
+            if folder.is_dir() and not folder.is_symlink():
+                # What lies there was refused. Another process may have just put a good one in
+                # its place, or be about to: then the rename fails, and that one is as good.
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                folder.unlink(missing_ok=True)
+            made.rename(folder)
         finally:
-            Path(name).unlink(missing_ok=True)
+            shutil.rmtree(made, ignore_errors=True)
 
 
-def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    return np.concatenate(arrays) if arrays else np.empty(0)
+def _seal(zones: Zones, size: int) -> NDArray[np.uint64]:
+    """Return a sum over the bits of each array, at the speed of memory: any flipped bit shows."""
+    sums = [_bits(getattr(zones, name)) for name in _ARRAYS]
+    return np.array([*sums, size], dtype=np.uint64)
 
 
-def _rows(
-    starts: list[int],
-    cells: NDArray[np.intp],
-    weights: NDArray[np.float64],
-    fallback: list[bool],
-) -> Iterator[Row]:
-    for i, small in enumerate(fallback):
-        span = slice(starts[i], starts[i + 1])
-        yield cells[span], weights[span], small
+def _bits(array: NDArray[Any]) -> np.uint64:
+    raw = array.view(np.uint8)
+    whole = raw.size // 8 * 8
+    rest = raw[whole:].sum(dtype=np.uint64)
+    summed: np.uint64 = raw[:whole].view(np.uint64).sum(dtype=np.uint64) + rest
+    return summed

@@ -20,9 +20,8 @@ from typing import Any
 from aiohttp import web
 
 from zephyrus_geodata.reports import iem
-from zephyrus_geodata.reports.archive import Fetched, fetch
+from zephyrus_geodata.reports.archive import Fetched, fetch, polite
 from zephyrus_geodata.reports.manifest import NAME
-from zephyrus_geodata.reports.polite import PoliteClient
 from zephyrus_geodata.reports.query import Query
 from zephyrus_geodata.reports.store import ReportArchive
 
@@ -257,10 +256,14 @@ def run(
         product, start, end, source=source, offices=offices, base_url=server.url, now=now
     )
     query = Query(found.product, found.span, source, found.offices, found.base_url, limit)
-    options = {"interval": 0.0, "backoff": 0.01, "timeout": 5.0, **client}
+    asked = polite(interval=client.pop("interval", 0.0))
+    asked.pause = 0.01
+    asked.timeout = asked.total = client.pop("timeout", 5.0)
+    asked.tries = int(client.pop("tries", asked.tries))
+    assert not client
 
     async def work() -> Fetched:
-        async with PoliteClient(**options) as asked:
+        async with asked:
             return await fetch(query, folder, asked, now=now)
 
     return asyncio.run(work())

@@ -1,9 +1,11 @@
 """Sources made by hand for the tests of the store: every number says where it belongs."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zephyrus_geodata import Dataset
+from zephyrus_geodata.errors import GeodataError
 from zephyrus_geodata.grid import Grid
 from zephyrus_geodata.reading.understood import EVERY, Kind, Note, Reader, Understood
 
+CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "open")
 VARIABLES = ("2m_temperature", "10m_wind_speed", "total_precipitation")
 
 
@@ -141,3 +145,47 @@ def of_dataset(dataset: Dataset, *, members: int = 0) -> Understood:
         grid=first.grid,
         variables={name: reader(name) for name in first.variables},
     )
+
+
+def in_child(work: Callable[[], Any]) -> int:
+    """Run something in a forked process; return its exit status, negative for a signal."""
+    pid = os.fork()
+    if pid == 0:
+        status = 70
+        try:
+            work()
+            status = 0
+        except GeodataError as error:
+            os.write(2, str(error).encode())
+            status = 2
+        finally:
+            os._exit(status)
+    _, raw = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(raw)
+
+
+def killed_at(n: int, work: Callable[[], Any]) -> bool:
+    """Run something in a process that is killed at its nth step on the disk; whether it was."""
+
+    def run() -> None:
+        count = 0
+
+        def hear(event: str, args: tuple[Any, ...]) -> None:
+            nonlocal count
+            if event not in CHANGES or (event == "open" and not is_for_writing(args)):
+                return
+            count += 1
+            if count == n:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hear)
+        work()
+
+    status = in_child(run)
+    assert status in (0, -signal.SIGKILL)
+    return status != 0
+
+
+def is_for_writing(args: tuple[Any, ...]) -> bool:
+    _, mode, flags = args
+    return (mode or "r")[0] in "wax" or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR))

@@ -225,7 +225,7 @@ def test_zones_of_points_and_small_features():
     tiny = build_zone(grid, shapely.Point(13.3, 47.5).buffer(0.01))
     assert tiny.fallback
     inside = ZonalIndex(grid, [Feature.of("Square", "box", shapely.box(12, 46.5, 14, 48))])
-    (only,) = inside.build().values()
+    (only,) = inside.build()
     exact = abs(
         GEOD.geometry_area_perimeter(shapely.segmentize(shapely.box(12, 46.5, 14, 48), 0.01))[0]
     )
@@ -261,16 +261,24 @@ def test_a_stored_grid_is_the_same_again():
         CellGrid.from_arrays({})
 
 
-def test_the_regular_grid_to_draw_shows_the_cell_under_each_point():
+def test_positions_are_those_of_the_rows_and_columns():
     grid = GRIDS["lambert"]().grid
-    regular, cells = grid.resampled
-    assert cells.size == regular.size
-    outside = cells < 0
-    assert 0.0 < outside.mean() < 0.5
-    np.testing.assert_array_equal(cells, grid.lookup(regular.cell_latitude, regular.cell_longitude))
-    off = np.abs(grid.cell_latitude[cells[~outside]] - regular.cell_latitude[~outside])
-    assert off.max() < 0.2
-    assert np.unique(cells[~outside]).size > 0.6 * grid.size
+    rows, columns = grid.shape
+    centres = grid.positions(grid.cell_latitude, grid.cell_longitude).reshape(rows, columns, 2)
+    row, column = np.mgrid[:rows, :columns] + 0.5
+    inner = (slice(1, -1), slice(1, -1))
+    np.testing.assert_allclose(centres[..., 0][inner], column[inner], atol=0.02)
+    np.testing.assert_allclose(centres[..., 1][inner], row[inner], atol=0.02)
+    south, north, west, east = grid.bounds
+    lat, lon = np.random.default_rng(1).uniform((south, west), (north, east), (500, 2)).T
+    found, cells = grid.positions(lat, lon), grid.lookup(lat, lon)
+    np.testing.assert_array_equal(np.isnan(found).any(axis=1), cells < 0)
+    inside = cells >= 0
+    assert 0.5 < inside.mean() < 1.0
+    column, row = np.floor(found[inside]).astype(int).T
+    np.testing.assert_array_equal(
+        np.minimum(row, rows - 1) * columns + np.minimum(column, columns - 1), cells[inside]
+    )
 
 
 def test_stations_have_points_and_no_areas():

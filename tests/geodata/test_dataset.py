@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from shapely.geometry import Point, box
 
-from zephyrus_geodata import dataset as dataset_module
+from zephyrus_geodata import loading
 from zephyrus_geodata.climatology import STATISTICS
-from zephyrus_geodata.dataset import Dataset, list_datasets, load_dataset
+from zephyrus_geodata.dataset import Dataset
 from zephyrus_geodata.errors import (
     OutsideGrid,
     UnknownDataset,
@@ -18,6 +18,7 @@ from zephyrus_geodata.errors import (
 )
 from zephyrus_geodata.features import Feature, FeatureStore
 from zephyrus_geodata.forecast import Forecast
+from zephyrus_geodata.loading import list_datasets, load_dataset
 from zephyrus_geodata.store.names import DATA_VARIABLE
 from zephyrus_geodata.testing import analytic_dataset
 from zephyrus_geodata.variables import VARIABLES
@@ -59,7 +60,7 @@ def _private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv(DATA_VARIABLE, raising=False)
-    monkeypatch.setattr(dataset_module, "_OPENED", {})
+    monkeypatch.setattr(loading, "_OPENED", {})
     yield
 
 

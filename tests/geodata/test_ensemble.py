@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from shapely.geometry import Point, box
 
 from zephyrus_geodata import ensemble
-from zephyrus_geodata.dataset import Dataset, load_dataset
+from zephyrus_geodata.dataset import Dataset
 from zephyrus_geodata.errors import OutsideGrid, UnknownMember, UnknownVariable
 from zephyrus_geodata.features import Feature, FeatureStore
 from zephyrus_geodata.forecast import Forecast
 from zephyrus_geodata.grid import Grid
+from zephyrus_geodata.loading import load_dataset
 from zephyrus_geodata.store.names import DATA_VARIABLE
 from zephyrus_geodata.testing import analytic_dataset
 

@@ -12,6 +12,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zephyrus_geodata import names as comparing
 from zephyrus_geodata.aliases import ALIASES_FILE
 from zephyrus_geodata.features import (
     AmbiguousFeature,
@@ -20,6 +21,7 @@ from zephyrus_geodata.features import (
     UnknownFeature,
     normalise,
 )
+from zephyrus_geodata.names import lookup_key
 
 STORE = FeatureStore.load()
 FEATURES = list(STORE)
@@ -375,3 +377,31 @@ def test_own_file_that_lacks_something(tmp_path: Path) -> None:
         FeatureStore.load(path, kind="city", name_column="title")
     with pytest.raises(FileNotFoundError, match=r"nowhere\.gpkg"):
         FeatureStore.load(tmp_path / "nowhere.gpkg")
+
+
+def test_a_list_of_features_is_the_callers_own() -> None:
+    for listed in (
+        lambda: STORE.of_kind("desert"),
+        lambda: STORE.of_kind("city", "Kenya"),
+        lambda: STORE.children("Kenya"),
+    ):
+        before = list(listed())
+        listed().clear()
+        assert before and listed() == before
+
+
+def test_named_gives_all_that_a_name_may_mean() -> None:
+    assert [f.key for f in STORE.named("Georgia")] == ["country:Georgia", "us_state:Georgia"]
+    assert [f.key for f in STORE.named("Georgia", "us_state")] == ["us_state:Georgia"]
+    assert STORE.named("Narnia") == []
+    with pytest.raises(UnknownFeature, match="no kind 'county'"):
+        STORE.named("Georgia", "county")
+
+
+@pytest.mark.parametrize("function", [normalise, lookup_key])
+def test_long_texts_are_read_but_not_remembered(function) -> None:
+    held = [kept.cache_info().currsize for kept in (comparing._kept_normal, comparing._kept_key)]
+    assert function("Á" * 5000) == "a" * 5000
+    assert held == [
+        kept.cache_info().currsize for kept in (comparing._kept_normal, comparing._kept_key)
+    ]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from zephyrus_geodata import Dataset
-from zephyrus_geodata.errors import GeodataError, StoreError, StoreFailure
+from zephyrus_geodata.errors import StoreError, StoreFailure
 from zephyrus_geodata.grid import Grid
 from zephyrus_geodata.reading.understood import EVERY, Understood
 from zephyrus_geodata.store import ingest
@@ -26,59 +26,14 @@ from zephyrus_geodata.store.tidy import remove_dataset, unfinished
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the sources beside the tests
 
-from store_parts import Source, tree
+from store_parts import Source, in_child, killed_at, tree
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and signals")
 
-CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "open")
 VARIABLES = ("2m_temperature", "10m_wind_speed")
 SMALL = {"grid": Grid([-45, 45], [-90, 0, 90, 180]), "variables": VARIABLES}
 OLD = {"inits": ["2019-06-01"], "members": ("1", "2")}
 NEW = {"inits": ["2020-01-01", "2020-01-02"], "members": ("1", "2"), "leads": (0, 6)}
-
-
-def in_child(work: Callable[[], Any]) -> int:
-    """Run something in a forked process; return its exit status, negative for a signal."""
-    pid = os.fork()
-    if pid == 0:
-        status = 70
-        try:
-            work()
-            status = 0
-        except GeodataError as error:
-            os.write(2, str(error).encode())
-            status = 2
-        finally:
-            os._exit(status)
-    _, raw = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(raw)
-
-
-def killed_at(n: int, work: Callable[[], Any]) -> bool:
-    """Run something in a process that is killed at its nth step on the disk; whether it was."""
-
-    def run() -> None:
-        count = 0
-
-        def hear(event: str, args: tuple[Any, ...]) -> None:
-            nonlocal count
-            if event not in CHANGES or (event == "open" and not is_for_writing(args)):
-                return
-            count += 1
-            if count == n:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(hear)
-        work()
-
-    status = in_child(run)
-    assert status in (0, -signal.SIGKILL)
-    return status != 0
-
-
-def is_for_writing(args: tuple[Any, ...]) -> bool:
-    _, mode, flags = args
-    return (mode or "r")[0] in "wax" or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR))
 
 
 def add(root: Path, source: dict[str, Any], mode: ingest.Mode = "new") -> ingest.Added:

@@ -254,7 +254,7 @@ def test_a_feature_outside_a_region_is_refused() -> None:
     index = ZonalIndex(region, [away, feature("France", FRANCE)])
     with pytest.raises(OutsideGrid, match="region:Fiji lies outside the grid"):
         index.weights(away)
-    assert index.build()["region:Fiji"].cells.size == 0
+    assert index.build()[index.rows["region:Fiji"]].cells.size == 0
     assert np.isnan(zonal_table(field(region), [index.zone(away)])).all()
     # Only the European part of France is there.
     assert index.weights(feature("France", FRANCE)).weights.sum() == pytest.approx(
@@ -334,15 +334,15 @@ def test_sums_are_in_double_precision() -> None:
     # In single precision the sum of so many values of 101,325 Pa would be off by pascals.
     values = np.full((2_000_000, 1), 101_325.3, dtype=np.float32)
     zone = Zone(np.arange(2_000_000), np.full(2_000_000, 0.1), False)
-    assert zonal_statistic(values, zone)[0] == pytest.approx(float(values[0, 0]), abs=1e-6)
+    assert zonal_statistic(values, zone)[0] == pytest.approx(float(values[0, 0]), abs=1e-5)
 
 
 def test_a_table_equals_its_rows_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     zones = [build_zone(REGULAR, shape) for shape in SHAPES.values()]
     values = field(REGULAR)
     values[zones[3].cells[::7]] = np.nan
-    for chunk in (2_000_000, 100):
-        monkeypatch.setattr("zephyrus_geodata.zonal._CHUNK", chunk)
+    for block in (65_536, 100):
+        monkeypatch.setattr("zephyrus_geodata.zonal_numpy._BLOCK", block)
         for stat in ("mean", "min", "max", "median"):
             table = zonal_table(values, zones, stat)
             assert table.dtype == np.float64

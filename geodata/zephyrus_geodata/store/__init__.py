@@ -8,6 +8,7 @@ A stored dataset is a folder::
         grid/                   the cells (arrays of one file each)
         forecasts/DATE/VARIABLE.npy        float32 (cell, time), or (member, cell, time)
         forecasts/DATE/VARIABLE.mean.npy   float32 (cell, time): an ensemble's mean
+        forecasts/DATE/cube-KEY/VARIABLE.npy  float64 (statistic, feature, time): see ``cube``
         series/VARIABLE.npy     float32 (time, cell) or (member, time, cell): analyses and others
       climatology.nc            if somebody put one there
 

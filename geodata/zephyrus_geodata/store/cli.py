@@ -1,4 +1,4 @@
-"""``zephyrus data add`` and ``remove``, and the rows of ``list``."""
+"""``zephyrus data add``, ``index`` and ``remove``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import click
 from zephyrus_geodata.reading.options import answer_options, read_answers
 
 if TYPE_CHECKING:
+    from zephyrus_geodata.store.index import Indexed
     from zephyrus_geodata.store.ingest import Added, Mode, Progress
 
 _EXAMPLES = """\b
@@ -71,7 +72,8 @@ def add(
         selection = Selection.parse(selects)
         with warnings.catch_warnings(), byte_bar(name, quiet=as_json) as progress:
             warnings.simplefilter("ignore")
-            opened = open_source(source[0] if len(source) == 1 else source)
+            where = source[0] if len(source) == 1 else source
+            opened = open_source(where, in_pieces=bool(selects))
             understood = understand(opened, read_answers(answers))
             added = add_dataset(
                 name,
@@ -140,12 +142,63 @@ def _print_added(added: Added, as_json: bool) -> None:
 
 
 @click.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+def index(names: tuple[str, ...], as_json: bool) -> None:
+    """Compute the mean, min, max and median of every named feature ahead.
+
+    'add' and 'fetch' do so themselves, for grids of about 1 degree or finer. This is for datasets
+    that were added by a zephyrus that did not, or had other features: they work without it, but
+    compute what is asked for from the fields, which takes longer. Each variable of each forecast
+    takes a few MB. When this is interrupted, the same command goes on where it stopped.
+    """
+    from zephyrus_geodata.errors import GeodataError, StoreError, StoreFailure
+    from zephyrus_geodata.folders import dataset_folders, shipped_datasets
+    from zephyrus_geodata.store.index import index_dataset
+
+    done = []
+    try:
+        known = dataset_folders()
+        for name in names:
+            if name not in known:
+                raise StoreError(f"There is no dataset {name!r}; see 'zephyrus data list'.")
+            if name in shipped_datasets():
+                raise StoreError(f"{name!r} ships with zephyrus, and is small: it needs no index.")
+        for name in names:
+            with byte_bar(name, quiet=as_json) as progress:
+                indexed = index_dataset(known[name], progress=progress)
+            done.append(asdict(indexed))
+            if not as_json:
+                click.echo(_told(indexed))
+    except StoreFailure as error:
+        click.echo(f"zephyrus: {plain(str(error))}", err=True)
+        sys.exit(1)
+    except GeodataError as error:
+        raise click.UsageError(plain(str(error))) from error
+    except KeyboardInterrupt:
+        click.echo("zephyrus: interrupted; the same command goes on here", err=True)
+        sys.exit(1)
+    if as_json:
+        click.echo(json.dumps(done, indent=1))
+
+
+def _told(indexed: Indexed) -> str:
+    if not indexed.is_worthwhile:
+        return f"{indexed.name}: coarse, or without areas, so it needs no index"
+    there = f" ({indexed.present} were there)" if indexed.present else ""
+    return (
+        f"{indexed.name}: {indexed.features:,} features of {indexed.made} fields computed{there}, "
+        f"{indexed.bytes / 1e6:,.1f} MB"
+    )
+
+
+@click.command()
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Don't ask.")
 def remove(name: str, yes: bool) -> None:
     """Delete the dataset NAME that was added; never one that ships with zephyrus."""
-    from zephyrus_geodata.dataset import dataset_folders, shipped_datasets
     from zephyrus_geodata.errors import StoreError, StoreFailure
+    from zephyrus_geodata.folders import dataset_folders, shipped_datasets
     from zephyrus_geodata.store.names import checked_name, home, user_home
     from zephyrus_geodata.store.tidy import remove_dataset, size_of, unfinished
 

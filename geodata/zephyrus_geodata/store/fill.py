@@ -121,6 +121,11 @@ def mean_path(path: Path) -> Path:
     return path.with_suffix(".mean.npy")
 
 
+def field_path(path: Path, members: Sequence[str]) -> Path:
+    """Where the (cell, step) field of a variable lies: its own array, or an ensemble's mean."""
+    return mean_path(path) if members else path
+
+
 def _told(blocks: Iterator[Block], tell: Tell | None) -> Iterator[Block]:
     for block in blocks:
         if tell is not None:

@@ -3,13 +3,14 @@
 What is made lies in ``.NAME.adding`` until all of it is on the disk. A new dataset is renamed to
 NAME; a part for one that is there is moved in, and counts from the moment its manifest is
 replaced. Killed at any point, the store is what it was, and the same ``add`` goes on after the
-last whole file.
+last whole file. Each variable of a forecast gets its feature cube (``cube``) as soon as it is there.
 """
 
 import errno
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from zephyrus_geodata.errors import StoreError, StoreFailure
+from zephyrus_geodata.features import FeatureStore
 from zephyrus_geodata.store import arrays, fill, grids
+from zephyrus_geodata.store.cube import CubeMaker, Load
 from zephyrus_geodata.store.lock import locked
 from zephyrus_geodata.store.manifest import PARTS, Manifest, Part, sync_folder
 from zephyrus_geodata.store.names import checked_name, home
@@ -82,6 +85,7 @@ def add_dataset(
     mode: Mode = "new",
     progress: Progress | None = None,
     inputs: Sequence[str] = (),
+    features: Load = FeatureStore.load,
 ) -> Added:
     """Store a source, or a selection of it, as a dataset.
 
@@ -99,6 +103,8 @@ def add_dataset(
         progress: hears of every file.
         inputs: the paths, patterns and addresses that were opened, so that an interrupted ingest
             goes on only if they are what they were; ``source.where`` by default.
+        features: returns the features that cubes are made of; by default those that ship with the
+            package.
 
     Raises:
         StoreError: if the name is bad or taken, or the selection asks for what is not there.
@@ -112,9 +118,20 @@ def add_dataset(
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreFailure(f"The folder {root} can't be made: {error.strerror}.") from error
+    selection = selection or Selection()
+    with disk_faults(root), locked(root, name):
+        return _add(name, source, root, selection, label, mode, progress, inputs, features)
+
+
+@contextmanager
+def disk_faults(root: Path) -> Iterator[None]:
+    """Turn what a disk refuses into a sentence.
+
+    Raises:
+        StoreFailure: if it is full, or may not be written.
+    """
     try:
-        with locked(root, name):
-            return _add(name, source, root, selection or Selection(), label, mode, progress, inputs)
+        yield
     except OSError as error:
         if error.errno in _FULL:
             raise StoreFailure(
@@ -137,6 +154,7 @@ def _add(
     mode: Mode,
     progress: Progress | None,
     inputs: Sequence[str],
+    features: Load,
 ) -> Added:
     folder = root / name
     old = _existing(folder, name, mode)
@@ -150,7 +168,9 @@ def _add(
         return _added(plan, part, folder, 0)
     work = adding(root, name)
     _prepare(work, plan, part.id, folder)
-    resumed = _write(plan, work / "dataset" / PARTS / part.id, root, progress)
+    cubes = CubeMaker(plan.grid, plan.cut.steps.size, features) if plan.is_forecast else None
+    cubes = cubes if cubes is not None and cubes.is_worthwhile else None
+    resumed = _write(plan, work / "dataset" / PARTS / part.id, root, cubes, progress)
     if base is not None:
         new = base.with_part(part)
     else:
@@ -163,7 +183,7 @@ def _add(
 
 def _existing(folder: Path, name: str, mode: Mode) -> Manifest | None:
     """Return the manifest of the dataset that is there, if it may be changed so."""
-    from zephyrus_geodata.dataset import shipped_datasets
+    from zephyrus_geodata.folders import shipped_datasets
 
     if name in shipped_datasets():
         raise StoreError(f"{name!r} ships with zephyrus and can't be changed: choose another name.")
@@ -262,28 +282,35 @@ def _prepare(work: Path, plan: Plan, part: str, folder: Path) -> None:
     grids.save(plan.grid, made / "grid")
 
 
-def _write(plan: Plan, made: Path, root: Path, progress: Progress | None) -> int:
-    """Write all files that are not whole yet; return how many were."""
+def _write(
+    plan: Plan, made: Path, root: Path, cubes: CubeMaker | None, progress: Progress | None
+) -> int:
+    """Write all files that are not whole yet; return how many arrays were."""
     jobs = list(plan.jobs())
     whole = [_is_whole(plan, made, job) for job in jobs]
     size, total = plan.cut.bytes, plan.cut.bytes * len(jobs)
     done = size * sum(whole)
     scratch = size if size > fill.BUDGET else 0
-    _check_room(root, total - done + scratch if done < total else 0, total + scratch)
+    if cubes is not None:
+        scratch += cubes.bytes * len(jobs)
+    check_room(root, total - done + scratch if done < total else 0, total + scratch)
     if not plan.is_forecast:
         _write_axes(plan, made / "series")
     for job, is_there in zip(jobs, whole, strict=True):
-        if is_there:
-            continue
-        heard = _Heard(progress, done, size, total, f"{job.what} {job.variable}")
         path = made / job.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if plan.is_forecast:
-            hours = plan.source.lead_hours
-            fill.write_forecast(path, plan.reader(job), job.init, plan.cut, hours, heard.tell)
-        else:
-            fill.write_series(path, plan.reader(job), plan.cut, heard.tell)
-        done += size
+        if not is_there:
+            heard = _Heard(progress, done, size, total, f"{job.what} {job.variable}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if plan.is_forecast:
+                hours = plan.source.lead_hours
+                fill.write_forecast(path, plan.reader(job), job.init, plan.cut, hours, heard.tell)
+            else:
+                fill.write_series(path, plan.reader(job), plan.cut, heard.tell)
+            done += size
+        if cubes is not None:
+            if progress is not None:
+                progress(done, total, f"{job.what} {job.variable}, features")
+            cubes.make(fill.field_path(path, plan.members))
     if progress is not None:
         progress(done, total, "")
     return sum(whole)
@@ -325,12 +352,20 @@ def _write_axes(plan: Plan, folder: Path) -> None:
         arrays.write(folder / f"axis-{name}.npy", values.shape, [values], np.int64)
 
 
-def _check_room(root: Path, needed: int, total: int) -> None:
+def check_room(root: Path, needed: int, total: int | None = None) -> None:
+    """See that ``needed`` bytes (of ``total`` in all) fit on the disk.
+
+    Raises:
+        StoreFailure: if they don't.
+    """
     free = shutil.disk_usage(root).free
     if needed and needed + _SPARE > free:
+        ways = "make room"
+        if total is not None:
+            ways += ", take less with --select, or set ZEPHYRUS_DATA to a folder on a larger disk"
         raise StoreFailure(
-            f"{_megabytes(total)} are needed below {root} and {_megabytes(free)} are free: make "
-            "room, take less with --select, or set ZEPHYRUS_DATA to a folder on a larger disk."
+            f"{_megabytes(total or needed)} are needed below {root} and {_megabytes(free)} are "
+            f"free: {ways}."
         )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zephyrus_geodata.cells import AnyGrid
 from zephyrus_geodata.errors import UnknownVariable, UnsuitableData
 from zephyrus_geodata.forecast import Forecast
-from zephyrus_geodata.store import arrays, fill, grids
+from zephyrus_geodata.store import arrays, cube, fill, grids
 from zephyrus_geodata.store.manifest import PARTS, Manifest, Part
 
 
@@ -73,6 +73,7 @@ class StoredDataset:
             provenance=provenance(part),
             members=part.members,
             means=means,
+            cubes=partial(cube.read, folder),
         )
 
 
