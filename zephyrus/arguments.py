@@ -12,6 +12,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+_MAY_BE_MISTAKEN = (bool, dict, list, tuple, set, frozenset)
+
 
 def without_booleans(hint: Any) -> Any:
     """Return the type, except that its numbers refuse true and false.
@@ -19,6 +21,8 @@ def without_booleans(hint: Any) -> Any:
     Args:
         hint: A type; numbers inside unions, lists, dictionaries and `Annotated` are found too.
     """
+    if not _holds_numbers(hint):
+        return hint
 
     def check(value: Any) -> Any:
         if _is_mistaken(value, hint):
@@ -29,18 +33,22 @@ def without_booleans(hint: Any) -> Any:
     return Annotated[hint, BeforeValidator(check)]
 
 
+def _holds_numbers(hint: Any) -> bool:
+    """Whether a number is among the types, or inside one of them."""
+    options = list(_options(hint))
+    inside = (a for o in options for a in typing.get_args(o) if a is not ...)
+    return int in options or float in options or any(map(_holds_numbers, inside))
+
+
 def _is_mistaken(value: Any, hint: Any) -> bool:
     """Whether a boolean stands where the type has a number and no boolean."""
+    if not isinstance(value, _MAY_BE_MISTAKEN):
+        return False
     options = list(_options(hint))
     if isinstance(value, bool):
         numbers = int in options or float in options
         return numbers and not any(option in (bool, Any, object) for option in options)
-    if isinstance(value, dict):
-        items: Iterable[Any] = value.values()
-    elif isinstance(value, list | tuple | set | frozenset):
-        items = value
-    else:
-        return False
+    items: Iterable[Any] = value.values() if isinstance(value, dict) else value
     # Of a dictionary the values have the last type; a tuple's items may have one each.
     inside = [a for o in options for a in typing.get_args(o)[typing.get_origin(o) is dict :]]
     within = typing.Union[tuple(a for a in inside if a is not ...)] if inside else Any  # noqa: UP007

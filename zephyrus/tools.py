@@ -100,6 +100,8 @@ class Tool:
             raise UserError(f"the tool {self.name!r} needs a docstring: the model reads it")
         self._model, self.injected = _arguments_model(function, self.name, doc)
         self.parameters = _schema(self._model)
+        fields = self._model.model_fields.items()
+        self._arguments = tuple((str(field.alias), attribute) for attribute, field in fields)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the plain function."""
@@ -164,8 +166,8 @@ class Tool:
             model = self._model.model_validate(dict(arguments))
         except ValidationError as error:
             raise _RefusedError("invalid_arguments", self._complaint(error)) from None
-        fields = type(model).model_fields.items()
-        keywords = {str(field.alias): getattr(model, name) for name, field in fields}
+        values = model.__dict__
+        keywords = {name: values[attribute] for name, attribute in self._arguments}
         for name, world_type in self.injected.items():
             found = world.get(world_type)
             if found is None:

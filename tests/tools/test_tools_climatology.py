@@ -1,12 +1,15 @@
+import json
 import re
 
 import numpy as np
 import pytest
 import tools_oracle as oracle
 
-from zephyrus_geodata import Dataset, Forecast, variable
+from zephyrus_geodata import Climatology, Dataset, Forecast, variable
+from zephyrus_geodata.climatology import Days
 from zephyrus_tools.climatology import climatology
 
+SIDES = ("above", "below")
 STATISTICS = ("p5", "p10", "p25", "p50", "p75", "p90", "p95", "mean", "std")
 
 
@@ -150,10 +153,105 @@ def test_a_ranking_of_departures(text, analytic, forecast):
         assert float(number) == pytest.approx(table[name], abs=6e-3)
 
 
+def beyond(dataset, forecast, name, statistic, step, side):
+    """The share of a feature's area with cells beyond a January statistic, in per cent."""
+    cells, masses = oracle.weights(dataset.features.get(name).geometry, dataset.grid)
+    now = forecast.cells("2m_temperature")[cells, step]
+    then = dataset.climatology.cells("2m_temperature", statistic, 1)[cells]
+    return 100.0 * masses[now > then if side == "above" else now < then].sum() / masses.sum()
+
+
+@pytest.mark.parametrize("side", ["above", "below"])
+@pytest.mark.parametrize(("statistic", "hour"), [("p50", 24), ("p90", 216), ("mean", 120)])
+def test_the_share_of_the_area_beyond(text, analytic, forecast, side, statistic, hour):
+    ask = {"variable": "2m_temperature", "statistic": statistic, "hour": hour}
+    answer = text("climatology", **ask, feature="Brazil", compare=f"area_{side}")
+    assert f", share of the area {side} climatological January {statistic}, over Brazil (" in answer
+    expected = beyond(analytic, forecast, "Brazil", statistic, hour // 6 - 1, side)
+    assert 0.0 < expected < 100.0
+    shown, half = read(answer, "%")
+    assert shown == pytest.approx(expected, abs=half + 1e-4)
+
+
+def test_a_point_is_beyond_or_not(text, analytic, forecast):
+    cell = analytic.grid.nearest(-1.3, 36.8)
+    usual = analytic.climatology.cells("2m_temperature", "p50", 1)[cell]
+    above = forecast.cells("2m_temperature")[cell] > usual
+    assert above.any() and not above.all()
+    for step in (int(above.argmax()), int(above.argmin())):
+        ask = {"variable": "2m_temperature", "statistic": "p50", "hour": 6 * step + 6}
+        for where in ({"latitude": -1.3, "longitude": 36.8}, {"feature": "Nairobi"}):
+            shares = [text("climatology", **ask, **where, compare=f"area_{s}") for s in SIDES]
+            assert "nearest grid cell, at " in shares[0]
+            expected = ["100.00 %", "0.00 %"] if above[step] else ["0.00 %", "100.00 %"]
+            assert [share.rsplit(": ")[-1] for share in shares] == expected
+
+
+def test_the_share_of_the_world(text, analytic, forecast):
+    now = forecast.cells("2m_temperature")[:, 3]
+    above = now > analytic.climatology.cells("2m_temperature", "p90", 1)
+    area = analytic.grid.cell_area
+    ask = {"variable": "2m_temperature", "statistic": "p90", "hour": 24, "compare": "area_above"}
+    answer = text("climatology", **ask, feature="world")
+    assert "over the world, at 24 h" in answer
+    assert read(answer, "%")[0] == pytest.approx(100.0 * area[above].sum() / area.sum(), abs=5e-3)
+
+
+def test_a_ranking_of_shares(text, analytic, forecast):
+    names = [feature.name for feature in analytic.features.of_kind("desert", "Africa")]
+    shares = {n: beyond(analytic, forecast, n, "p75", 19, "below") for n in names}
+    answer = text(
+        "climatology",
+        variable="2m_temperature",
+        kind="desert",
+        parent="Africa",
+        hour=120,
+        statistic="p75",
+        compare="area_below",
+        order="lowest",
+        limit=60,
+    )
+    assert "share of the area below climatological January p75, over each desert in Afr" in answer
+    rows = re.findall(r"^\d+\. (.*): (\S+) %$", answer, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == sorted(names)
+    assert [float(number) for _, number in rows] == sorted(float(number) for _, number in rows)
+    for name, number in rows:
+        assert float(number) == pytest.approx(shares[name], abs=6e-3)
+
+
+def test_a_month_by_number_is_compared_where_there_are_days_too(analytic, forecast, inline):
+    """By default it is the day's statistic; with month=1 that of the month."""
+    usual = analytic.climatology
+    table = usual.cells("2m_temperature", "p50", 1)
+    high = np.repeat(np.full_like(table, 400.0)[None], len(usual.statistics), axis=0)
+    days = Days(tuple(range(1, 367)), (), 31, {"2m_temperature": lambda day, hour: high})
+    cells = np.stack([usual.cells("2m_temperature", s, 1) for s in usual.statistics])
+    monthly = Climatology(usual.grid, {"2m_temperature": lambda: np.stack([cells] * 12)}, days=days)
+    dataset = Dataset("analytic", {"2001-01-05": lambda: forecast}, climatology=lambda: monthly)
+    world = {Dataset: dataset, Forecast: forecast}
+
+    def ask(**more):
+        call = {"variable": "2m_temperature", "hour": 24, "statistic": "p50", **more}
+        return inline(climatology, json.dumps(call | {"compare": "area_above"}), world).text
+
+    assert ask(feature="Brazil").endswith(": 0.00 %")
+    assert "January 6 p50" not in ask(feature="Brazil") and "6 January" in ask(feature="Brazil")
+    of_month = ask(feature="Brazil", month=1)
+    expected = beyond(analytic, forecast, "Brazil", "p50", 3, "above")
+    assert "climatological January p50" in of_month
+    assert read(of_month, "%")[0] == pytest.approx(expected, abs=6e-3)
+    ranked = ask(kind="country", parent="South America", month=1, limit=60)
+    shown = float(re.search(r"\d+\. Brazil: (\S+) %", ranked)[1])
+    assert shown == pytest.approx(expected, abs=6e-3)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"compare": "above"}, "compare needs hour"),
+        ({"compare": "area_above"}, "compare needs hour"),
+        ({"compare": "area_below", "hour": 24, "statistic": "std"}, "'std' is a spread"),
+        ({"order": "lowest", "compare": "area_above", "hour": 24}, "order ranks the features"),
         ({"compare": "above", "hour": 24, "statistic": "std"}, "'std' is a spread"),
         ({"compare": "departure", "hour": 24, "statistic": "std"}, "'std' is a spread"),
         ({"hour": 25}, "nearest: 24 or 30"),

@@ -28,6 +28,7 @@ KINDS = ["country", "desert", "us_state", "lakes", "ocean", "Seas", "continent",
 PARENTS = ["Africa", "Asia", "Kenya", "Europe", "United States", "Nairobi", "Congo", "world", ""]
 TIMES = ["all", "series", "mean", "min", "max", "time_of_max", "time_of_min"]
 STATISTICS = ["p5", "p10", "p25", "p50", "p75", "p90", "p95", "mean", "std"]
+COMPARISONS = ["above", "below", "departure", "area_above", "area_below"]
 OF_MONTH = st.sampled_from([None, *STATISTICS])
 KINDS_OF_ERROR = (None, "tool_error", "invalid_arguments", "malformed_json")
 
@@ -180,7 +181,7 @@ def test_dataset(inline, world, forecast, call):
         sensible(
             statistic=st.sampled_from(["p5", "p50", "p90", "mean"]),
             hour=LEAD_TIMES,
-            compare=st.sampled_from(["above", "below", "departure"]),
+            compare=st.sampled_from(COMPARISONS),
         ),
         objects(
             {"variable": st.sampled_from(VARIABLE_TEXTS)},
@@ -189,7 +190,7 @@ def test_dataset(inline, world, forecast, call):
             statistic=sometimes(st.sampled_from([*STATISTICS, "p99"]), 1),
             month=sometimes(st.one_of(st.integers(1, 12), st.integers(-1, 14)), 4),
             hour=sometimes(hours, 1),
-            compare=sometimes(st.sampled_from(["above", "below", "departure"]), 1),
+            compare=sometimes(st.sampled_from(COMPARISONS), 1),
         ),
     )
 )

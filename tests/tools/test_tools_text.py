@@ -1,4 +1,5 @@
 import math
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zephyrus import ToolError
-from zephyrus_geodata import variable
+from zephyrus_geodata import Forecast, variable
 from zephyrus_tools import text
 
 
@@ -24,6 +25,13 @@ from zephyrus_tools import text
         (-0.0, "0.00"),
         (-1e-9, "0.000000"),
         (0.00000123, "0.000001"),
+        (0.1, "0.1000"),
+        (0.99999, "1.0000"),
+        (1.0, "1.000"),
+        (9.9994, "9.999"),
+        (10.0, "10.00"),
+        (-999.994, "-999.99"),
+        (1000.0, "1000.0"),
     ],
 )
 def test_number(x, written):
@@ -52,6 +60,28 @@ def test_a_difference_is_scaled_but_not_offset():
 
 def test_missing_values_are_said():
     assert text.value(math.nan, variable("2m_temperature")) == "no data"
+
+
+@pytest.mark.parametrize(
+    ("share", "written"),
+    [(0.0, "0.00 %"), (1.0, "100.00 %"), (0.3721, "37.21 %"), (math.nan, "no data")],
+)
+def test_a_share_is_in_per_cent(share, written):
+    assert text.percent(share) == written
+
+
+@given(
+    st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)),
+    st.lists(st.integers(0, 2000), min_size=1, max_size=50, unique=True).map(sorted),
+)
+def test_every_step_is_written_with_its_valid_time(analytic, start, hours):
+    start = start.replace(second=0, microsecond=0)
+    made = Forecast("any", "a", np.datetime64(start), np.array(hours), analytic.grid, {})
+    for i, hour in enumerate(hours):
+        valid = start + timedelta(hours=hour)
+        assert text.at(made, i) == f"{hour} h (valid {valid:%Y-%m-%d %H:%M} UTC)"
+        minutes = f":{valid:%M}" if valid.minute else ""
+        assert text.steps(made)[i] == f"{hour} h ({valid:%m-%d %H}{minutes} UTC)"
 
 
 def test_times(forecast):

@@ -1,22 +1,16 @@
 """The tool `dataset`: what the forecast says somewhere, at a time or over a window."""
 
-from typing import Annotated
-
-from pydantic import BeforeValidator
-
 from zephyrus import tool
 from zephyrus_geodata import Dataset, Forecast
-from zephyrus_geodata.zonal import Stat
 from zephyrus_tools.arguments import (
     OptionalHour,
     OptionalLatitude,
     OptionalLongitude,
     OptionalText,
     Text,
-    no_sum,
 )
 from zephyrus_tools.places import find_place
-from zephyrus_tools.query import Query, Time, answer, window_of
+from zephyrus_tools.query import OverSpace, OverTime, Query, answer, window_of
 from zephyrus_tools.ranking import Order
 from zephyrus_tools.variables import find_variable
 
@@ -31,15 +25,15 @@ def dataset(
     parent: OptionalText = None,
     latitude: OptionalLatitude = None,
     longitude: OptionalLongitude = None,
-    statistic: Annotated[Stat | None, BeforeValidator(no_sum)] = None,
-    time: Annotated[Time | None, BeforeValidator(no_sum)] = None,
+    statistic: OverSpace = None,
+    time: OverTime = None,
     hour: OptionalHour = None,
     start: OptionalHour = None,
     end: OptionalHour = None,
     order: Order | None = None,
     limit: int | None = None,
 ) -> str:
-    """Forecast over a feature or point, or ranked over all features of a kind.
+    """Forecast over a feature or point, or ranked over all of a kind.
 
     Args:
         variable: 2m_temperature, 10m_wind_speed, 10m_u/v_component_of_wind,

@@ -6,22 +6,20 @@ budget of 900 tokens: `ForecastEnv` offers it where the forecasts have members, 
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import WithJsonSchema
 
 from zephyrus import tool
 from zephyrus_geodata import Dataset, Forecast
-from zephyrus_geodata.zonal import Stat
 from zephyrus_tools.arguments import (
     OptionalHour,
     OptionalLatitude,
     OptionalLongitude,
     OptionalText,
     Text,
-    no_sum,
 )
 from zephyrus_tools.members import MembersQuery, find_over
 from zephyrus_tools.places import find_place
-from zephyrus_tools.query import Query, Time, answer, window_of
+from zephyrus_tools.query import OverSpace, OverTime, Query, answer, window_of
 from zephyrus_tools.ranking import Order
 from zephyrus_tools.variables import find_variable
 
@@ -42,8 +40,8 @@ def ensemble(
     parent: OptionalText = None,
     latitude: OptionalLatitude = None,
     longitude: OptionalLongitude = None,
-    statistic: Annotated[Stat | None, BeforeValidator(no_sum)] = None,
-    time: Annotated[Time | None, BeforeValidator(no_sum)] = None,
+    statistic: OverSpace = None,
+    time: OverTime = None,
     hour: OptionalHour = None,
     start: OptionalHour = None,
     end: OptionalHour = None,

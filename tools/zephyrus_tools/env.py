@@ -44,7 +44,7 @@ class ForecastEnv(ToolEnv):
             dataset: The dataset that the bank is about: a name, a folder, or an open one.
             bank: The bank or its file; by default the one that ships for the dataset.
             tools: Further tools, or names of registered ones. The tool `ensemble` comes by itself
-                where the dataset's forecasts have members.
+                where the dataset's forecasts have members, and `map` then draws them too.
             limits: Budgets of an episode.
             compact: The short system prompt and tool schemas, without the map tool.
             render_mode: None or "ansi".
@@ -57,8 +57,12 @@ class ForecastEnv(ToolEnv):
             del self.tools["map"]
         if _is_ensemble(dataset):
             from zephyrus_tools.ensemble import ensemble
+            from zephyrus_tools.map import map_image
+            from zephyrus_tools.member_map import member_map
 
             self.tools.setdefault("ensemble", ensemble)
+            if self.tools.get("map") is map_image:
+                self.tools["map"] = member_map
         self.dataset = dataset
         self.bank = bank
         self._bank: TaskSet | None = bank if isinstance(bank, TaskSet) else None

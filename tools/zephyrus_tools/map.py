@@ -1,12 +1,10 @@
 """The tool `map`: a picture of the forecast at one time, for models that see."""
 
-import numpy as np
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from zephyrus import Image, ToolError, tool
-from zephyrus_geodata import Dataset, Forecast, GeodataError, Grid
-from zephyrus_geodata.cells import AnyGrid, CellGrid
+from zephyrus_geodata import Dataset, Forecast, GeodataError
+from zephyrus_geodata.cells import StationList
 from zephyrus_tools import places, regions, text
 from zephyrus_tools.arguments import (
     Hour,
@@ -15,9 +13,13 @@ from zephyrus_tools.arguments import (
     OptionalText,
     Text,
 )
+from zephyrus_tools.member_field import MemberField
 from zephyrus_tools.regions import Region
 from zephyrus_tools.times import step
 from zephyrus_tools.variables import find_variable
+
+Box = tuple[float | None, float | None, float | None, float | None]
+"""West, south, east and north of a call."""
 
 
 @tool(name="map", thread=True)
@@ -41,65 +43,61 @@ def map_image(
         feature, kind: Shown with a margin; the kind only where the name is ambiguous.
         west, south, east, north: Edges of a box in degrees; west 170 and east -170 cross 180.
     """
+    what = MemberField(forecast, find_variable(variable, forecast.variables, "forecast"))
+    return picture(what, hour, dataset, feature, kind, (west, south, east, north))
+
+
+def picture(
+    what: MemberField,
+    hour: int,
+    dataset: Dataset,
+    feature: str | None,
+    kind: str | None,
+    box: Box,
+) -> Image:
+    """Draw what is asked for, and say in words what the picture shows.
+
+    Raises:
+        ToolError: If there is no such lead time or place, or there are no data.
+    """
     from zephyrus_tools import drawing
 
-    what = find_variable(variable, forecast.variables, "forecast")
+    forecast, grid = what.forecast, what.forecast.grid
     index = step(forecast, hour)
-    region, shape = _region(dataset, feature, kind, (west, south, east, north))
-    field = forecast.field(what.name, index)
-    grid = forecast.grid
+    region, shape = _region(dataset, feature, kind, box)
+    if isinstance(grid, StationList):
+        raise ToolError("this dataset is a list of stations, of which there is no map.")
+    field = what.field(index, region)
     try:
         low, high = regions.extremes(grid, field, region)
     except GeodataError as error:
         raise ToolError(str(error)) from None
-    members = len(forecast.members)
-    subject = text.what(what, forecast.label, members)
+    shown = what.shown
     when = text.at(forecast, index)
-    alt = f"Map of {subject}, {region.title}, {region.text}, at {when}: "
+    alt = f"Map of {what.subject}, {region.title}, {region.text}, at {when}: "
     if low is None or high is None:
-        raise ToolError(f"the forecast has no {what.name} data there at {hour} h.")
+        raise ToolError(f"the forecast has no {what.variable.name} data there at {hour} h.")
     alt += ", ".join(
-        f"{name}imum {text.value(point.value, what)} near {text.latitude(point.latitude, 1)} "
+        f"{name}imum {text.value(point.value, shown)} near {text.latitude(point.latitude, 1)} "
         f"{text.longitude(point.longitude, 1)}"
         for name, point in (("min", low), ("max", high))
     )
-    regular, shown = _regular(grid, field)
     png = drawing.draw(
-        what,
-        regular,
         shown,
+        grid,
+        field,
         region,
         dataset.features,
-        title=f"{what.long_name[0].upper()}{what.long_name[1:]} ({what.display_units}), "
-        f"{region.title}",
-        subtitle=f"lead time {when}"
-        + (f", {forecast.label}" if forecast.label else "")
-        + (f", mean of {members} members" if members else ""),
+        title=f"{what.title}, {region.title}",
+        subtitle=", ".join(filter(None, (f"lead time {when}", forecast.label, what.remark))),
         highlight=shape,
+        over=what.over,
     )
     return Image(png, alt + ".")
 
 
-def _regular(grid: AnyGrid, field: NDArray[np.float32]) -> tuple[Grid, NDArray[np.float32]]:
-    """A field in rows of one latitude, as it is or read off the cells of a bent grid.
-
-    Raises:
-        ToolError: If the cells are stations.
-    """
-    if isinstance(grid, Grid):
-        return grid, field
-    if not isinstance(grid, CellGrid):
-        raise ToolError("this dataset is a list of stations, of which there is no map.")
-    regular, cells = grid.resampled
-    shown = np.where(cells >= 0, field.ravel()[cells], np.float32(np.nan))
-    return regular, shown.reshape(regular.shape)
-
-
 def _region(
-    dataset: Dataset,
-    feature: str | None,
-    kind: str | None,
-    box: tuple[float | None, float | None, float | None, float | None],
+    dataset: Dataset, feature: str | None, kind: str | None, box: Box
 ) -> tuple[Region, BaseGeometry | None]:
     feature, kind = places.given(feature), places.given(kind)
     edges = [edge for edge in box if edge is not None]

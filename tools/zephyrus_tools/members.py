@@ -15,7 +15,7 @@ from zephyrus_geodata.names import normalise, quoted
 from zephyrus_tools import text
 from zephyrus_tools.places import Place, Places
 from zephyrus_tools.query import Query
-from zephyrus_tools.reduce import over_steps, pooled_median, step_of_extreme
+from zephyrus_tools.reduce import over_steps, pooled_median
 
 Over = Literal["mean", "spread", "probability"]
 
@@ -91,7 +91,7 @@ class MembersQuery(Query):
     def value(self, x: float) -> str:
         """Write a value with its unit."""
         if self.threshold is not None:
-            return "no data" if math.isnan(x) else f"{text.number(100.0 * x)} %"
+            return text.percent(x)
         return text.value(x, self.variable, difference=self.over == "spread")
 
     def step_to_name(self, series: NDArray[np.float64]) -> int | None:
@@ -116,11 +116,11 @@ class MembersQuery(Query):
         """Return ``series`` of each feature: (place, step)."""
         return self._over_members(self._member_table(places), axis=1)
 
-    def totals(self, places: Places) -> tuple[NDArray[np.float64], NDArray[np.intp] | None]:
-        """Return ``total`` of each feature, and the step it is at, if that is asked for."""
+    def totals(self, places: Places) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return ``total`` of each feature, (place,), and ``table`` where its step is asked for."""
         if self.extreme:
             table = self.table(places)
-            return over_steps(table, self.extreme), step_of_extreme(table, self.extreme)
+            return over_steps(table, self.extreme), table
         if self.is_pooled_median:
             zones = [self.dataset.zones.zone(feature) for feature in places.features]
             there = [

@@ -1,7 +1,9 @@
 """Where: a feature, every feature of a kind, a point, or the whole world."""
 
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +71,14 @@ class Place:
         return self.zone.cells.size == 1 and not self.zone.fallback
 
     def over(self, statistic: str) -> str:
-        """Say what is taken where: "mean over Kenya (country)", "at Nairobi (city), …"."""
+        """Say what is taken where: "mean over Kenya (country)", "at Nairobi (city), …".
+
+        Args:
+            statistic: What; "" if it was said before.
+        """
         if self.is_point:
             return f"at {self.label}, nearest grid cell"
-        return f"{statistic} over {self.label}"
+        return f"{statistic} over {self.label}".lstrip()
 
     def series(
         self,
@@ -85,7 +91,11 @@ class Place:
         """Return a statistic over the cells at each lead time: (time,), SI units."""
         if self.feature is not None:
             return dataset.series(forecast, variable, self.feature, stat, member)
-        return zonal_statistic(forecast.cells(variable, member), self.zone, stat)
+        cells = forecast.cells(variable, member)
+        if self.is_point:
+            values: NDArray[np.float64] = cells[self.zone.cells[0]].astype(np.float64)
+            return values
+        return zonal_statistic(cells, self.zone, stat)
 
     def member_series(
         self, dataset: Dataset, forecast: Forecast, variable: str, stat: Stat
@@ -106,6 +116,33 @@ class Place:
 
 
 @dataclass(frozen=True)
+class _World(Place):
+    """Every cell of a grid; what is taken over so many is kept as long as the forecast."""
+
+    _kept: WeakKeyDictionary[Forecast, dict[tuple[str, Stat, str | None], NDArray[np.float64]]] = (
+        field(default_factory=WeakKeyDictionary, init=False, repr=False, compare=False)
+    )
+
+    def series(
+        self,
+        dataset: Dataset,
+        forecast: Forecast,
+        variable: str,
+        stat: Stat,
+        member: str | None = None,
+    ) -> NDArray[np.float64]:
+        """Return a statistic over the cells at each lead time: (time,), SI units."""
+        kept = self._kept.setdefault(forecast, {})
+        key = variable, stat, member
+        if key not in kept:
+            kept[key] = super().series(dataset, forecast, variable, stat, member)
+        return kept[key]
+
+
+_WORLDS: WeakKeyDictionary[Dataset, _World] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
 class Places:
     """The features of a kind, all of them or those of a parent.
 
@@ -117,9 +154,15 @@ class Places:
     label: str
     features: list[Feature]
 
-    def note(self, dataset: Dataset, shown: list[Feature]) -> str:
+    def note(self, dataset: Dataset, shown: list[int]) -> str:
         """A line about those of the shown features that are too small for the grid, or nothing."""
-        small = [f.name for f in shown if dataset.zones.weights(f).fallback]
+        features = self.features
+        if len(shown) > text.MOST_ROWS:
+            too_small = dataset.too_small(features)
+            small = [features[i].name for i in shown if too_small[i]]
+        else:
+            names = (features[i] for i in shown)
+            small = [f.name for f in names if dataset.zones.zone(f).fallback]
         if not small:
             return ""
         return f"\n(Smaller than a grid cell, read off the cells they lie in: {text.few(small)}.)"
@@ -172,14 +215,14 @@ def find_feature(
     kind = find_kind(store, kind) if kind else None
     if parent:
         found = _child(store, name, kind, parent)
+    elif kind is None and normalise(name) in _WORLD and not store.named(name):
+        return _world(dataset)
     else:
         try:
             found = store.get(name, kind)
         except AmbiguousFeature as error:
             raise ToolError(str(error)) from None
         except UnknownFeature as error:
-            if kind is None and normalise(name) in _WORLD:
-                return _world(dataset)
             raise ToolError(str(error)) from None
     return Place(found.name, label(found), _zone(dataset, found), found)
 
@@ -243,10 +286,9 @@ def of_kind(store: FeatureStore, kind: str, parent: str | None) -> list[Feature]
     kind = find_kind(store, kind)
     if parent is None:
         return store.of_kind(kind)
-    kinds = _child_kinds(store, parent)
-    found = store.of_kind(kind, parent)
+    found = _children(store, parent, kind)
     if not found:
-        mend = f"{short(parent)} has no {kind} children; it has: {kinds}."
+        mend = f"{short(parent)} has no {kind} children; it has: {_child_kinds(store, parent)}."
         if kind in _ACROSS_BORDERS and store.parent_named(parent).kind == "country":
             mend += f" (A {kind} on a border is listed under one country only.)"
         raise ToolError(mend)
@@ -260,21 +302,21 @@ def _of_kind(store: FeatureStore, kind: str, parent: str | None) -> Places:
     return Places(f"each {kind}{where}", features)
 
 
-def _child_kinds(store: FeatureStore, parent: str) -> str:
-    """The kinds of a parent's children in words: "us_state (51), lake (12)"."""
+def _children(store: FeatureStore, parent: str, kind: str | None = None) -> list[Feature]:
     try:
-        children = store.children(parent)
+        return store.children(parent, kind)
     except GeodataError as error:
         raise ToolError(f"parent: {error}") from None
-    counts: dict[str, int] = {}
-    for child in children:
-        counts[child.kind] = counts.get(child.kind, 0) + 1
+
+
+def _child_kinds(store: FeatureStore, parent: str) -> str:
+    """The kinds of a parent's children in words: "us_state (51), lake (12)"."""
+    counts = Counter(child.kind for child in _children(store, parent))
     return ", ".join(f"{kind} ({count})" for kind, count in sorted(counts.items())) or "none"
 
 
 def _child(store: FeatureStore, name: str, kind: str | None, parent: str) -> Feature:
-    _child_kinds(store, parent)  # refuses an unknown parent
-    pool = [f for f in store.children(parent) if kind is None or f.kind == kind]
+    pool = _children(store, parent, kind)
     key = lookup_key(name)
     found = [f for f in pool if lookup_key(f.name) == key]
     if not found:
@@ -308,9 +350,13 @@ def _zone(dataset: Dataset, feature: Feature) -> Zone:
 
 def _world(dataset: Dataset) -> Place:
     """Every cell; a regional grid is said to be one."""
-    area = dataset.grid.cell_area
-    name = "the world" if dataset.grid.periodic else "the whole grid"
-    return Place(name, name, Zone(np.arange(area.size), area, fallback=False))
+    world = _WORLDS.get(dataset)
+    if world is None:
+        area = dataset.grid.cell_area
+        name = "the world" if dataset.grid.periodic else "the whole grid"
+        world = _World(name, name, Zone(np.arange(area.size), area, fallback=False))
+        world = _WORLDS.setdefault(dataset, world)
+    return world
 
 
 def _point(dataset: Dataset, latitude: float | None, longitude: float | None) -> Place:

@@ -1,21 +1,29 @@
 """What a call asks of the forecast, and the answer's text: shared by `dataset` and `ensemble`."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator
 
 from zephyrus import ToolError
 from zephyrus_geodata import Dataset, Forecast, Variable
 from zephyrus_geodata.zonal import Stat
 from zephyrus_tools import ranking, text
+from zephyrus_tools.arguments import no_sum
 from zephyrus_tools.places import Place, Places
 from zephyrus_tools.ranking import Order
 from zephyrus_tools.reduce import Extreme, over_steps, pooled_median, step_of_extreme
 from zephyrus_tools.times import Steps, steps
 
 Time = Literal["all", "series", "mean", "min", "max", "time_of_max", "time_of_min"]
+
+OverSpace = Annotated[Stat | None, BeforeValidator(no_sum)]
+"""The argument that says what is taken over space; the mean if left out."""
+
+OverTime = Annotated[Time | None, BeforeValidator(no_sum)]
+"""The argument that says what is taken over time."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,7 @@ class Query:
             extreme = "min" if of_time == "min" else "max"
         if extreme is None or np.isnan(series).all():
             return None
-        return int(step_of_extreme(series[None], extreme)[0])
+        return step_of_extreme(series, extreme)
 
     def series(self, place: Place) -> NDArray[np.float64]:
         """Return the statistic over space at each step of the window: (step,)."""
@@ -133,15 +141,14 @@ class Query:
             table = table[:, 0]
         return table[:, self.steps.span]
 
-    def totals(self, places: Places) -> tuple[NDArray[np.float64], NDArray[np.intp] | None]:
-        """Return the one number of each feature, and the step it is at, if that is asked for."""
+    def totals(self, places: Places) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the one number of each feature, (place,), and ``table`` where its step is asked for."""
         if self.is_pooled_median:
             cells = self.forecast.cells(self.variable.name, self.member)[:, self.steps.span]
             zones = [self.dataset.zones.zone(feature) for feature in places.features]
             return np.array([pooled_median(cells, zone) for zone in zones]), None
         table = self.table(places)
-        times = step_of_extreme(table, self.extreme) if self.extreme else None
-        return self.over_time(table), times
+        return self.over_time(table), table if self.extreme else None
 
     def note(self, where: Place | Places) -> str:
         """A line about how the numbers came about, or nothing."""
@@ -195,12 +202,9 @@ def _one(query: Query, place: Place, limit: int | None) -> str:
 
 
 def _series(query: Query, head: str, series: NDArray[np.float64], most: int) -> str:
-    forecast, first = query.forecast, query.steps.first
-    lines = [
-        f"{forecast.lead_hours[first + i]} h "
-        f"({text.short_instant(forecast.valid_time(first + i))}): {query.value(float(x))}"
-        for i, x in enumerate(series[:most])
-    ]
+    labels = text.steps(query.forecast)[query.steps.span]
+    values = series[:most].tolist()
+    lines = [f"{label}: {query.value(x)}" for label, x in zip(labels, values, strict=False)]
     cut = ""
     if len(lines) < series.size:
         cut = f" ({len(lines)} of {series.size} steps shown; give start and end)"
@@ -213,11 +217,13 @@ def _ranking(query: Query, places: Places, order: Order, limit: int | None) -> s
             f"time='series' takes one feature or point, and {places.label} is "
             f"{len(places.features)}: give feature, or another time."
         )
-    values, times = query.totals(places)
+    values, by_step = query.totals(places)
 
     def write(i: int) -> str:
         x = float(values[i])
-        return query.value(x) if times is None else query.extreme_of(x, int(times[i]))
+        if by_step is None or query.extreme is None:
+            return query.value(x)
+        return query.extreme_of(x, step_of_extreme(by_step[i], query.extreme))
 
     title = f"{query.subject}, {query.statistic} over {places.label}, {query.when}"
     table = ranking.table(query.dataset, title, places, values, order, limit, write)

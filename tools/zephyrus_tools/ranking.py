@@ -43,13 +43,22 @@ def table(
         ToolError: If the limit is out of range.
     """
     most = text.rows(limit, ROWS)
-    ranked = [int(i) for i in np.argsort(-values if order == "highest" else values, kind="stable")]
-    ranked = [i for i in ranked if not np.isnan(values[i])]
-    shown = ranked[:most]
+    keys = -values if order == "highest" else values
+    there = values.size - int(np.count_nonzero(np.isnan(values)))
+    shown = _least(keys, min(most, there))
     lines = [f"{places.features[i].name}: {write(i)}" for i in shown]
-    header = f"{title}, {order} first ({counted(len(shown), len(ranked))}):"
-    note = places.note(dataset, [places.features[i] for i in shown])
+    header = f"{title}, {order} first ({counted(len(shown), there)}):"
+    note = places.note(dataset, shown)
     return "\n".join([header, *lines_numbered(lines)]) + note + without_data(places, values)
+
+
+def _least(keys: NDArray[np.float64], count: int) -> list[int]:
+    """Return where the least numbers are, ascending, of ties the first; not more than there are."""
+    if count == 0:
+        return []
+    few = np.flatnonzero(keys <= np.partition(keys, count - 1)[count - 1])  # NaN come last
+    shown: list[int] = few[np.argsort(keys[few], kind="stable")][:count].tolist()
+    return shown
 
 
 def lines_numbered(lines: list[str]) -> list[str]:

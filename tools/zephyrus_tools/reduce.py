@@ -19,24 +19,30 @@ def over_steps(series: NDArray[np.float64], stat: Stat) -> NDArray[np.float64]:
     """
     result: NDArray[np.float64]
     if stat == "mean":
-        there = ~np.isnan(series)
+        lost = np.isnan(series)
+        if not lost.any():
+            result = series.sum(axis=1) / series.shape[1]
+            return result
+        there = ~lost
         count = there.sum(axis=1)
         total = np.where(there, series, 0.0).sum(axis=1)
         result = np.divide(total, count, out=np.full(count.size, np.nan), where=count > 0)
     elif stat in ("min", "max"):
-        # fmin and fmax pass NaN over unless there is nothing else.
-        result = (np.fmin if stat == "min" else np.fmax).reduce(series, axis=1)
+        result = (np.minimum if stat == "min" else np.maximum).reduce(series, axis=1)
+        if np.isnan(result).any():  # fmin and fmax pass NaN over unless there is nothing else
+            result = (np.fmin if stat == "min" else np.fmax).reduce(series, axis=1)
     else:
         raise ValueError(f"no statistic over steps: {stat!r}")
     return result
 
 
-def step_of_extreme(series: NDArray[np.float64], extreme: Extreme) -> NDArray[np.intp]:
-    """Return the first step at which each row of (place, step) has its extreme: (place,)."""
-    worst = -np.inf if extreme == "max" else np.inf
-    filled = np.where(np.isnan(series), worst, series)
-    result: NDArray[np.intp] = (np.argmax if extreme == "max" else np.argmin)(filled, axis=1)
-    return result
+def step_of_extreme(series: NDArray[np.float64], extreme: Extreme) -> int:
+    """Return the first step at which (step,) has its extreme; 0 if all are NaN."""
+    step = int(series.argmax() if extreme == "max" else series.argmin())
+    if np.isnan(series[step]):  # NaN counts as the extreme of all
+        filled = np.where(np.isnan(series), -np.inf if extreme == "max" else np.inf, series)
+        return step_of_extreme(filled, extreme)
+    return step
 
 
 def pooled_median(values: NDArray[np.float32], zone: Zone) -> float:

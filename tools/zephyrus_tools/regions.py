@@ -20,6 +20,10 @@ _LEAST_MARGIN, _MOST_MARGIN = 3.0, 8.0  # degrees
 _NEARLY_ALL = 330.0  # degrees of longitude: a feature this wide is shown on the whole circle
 
 
+Edges = tuple[float, float, float, float]
+"""West, south, east, north in degrees; east may be beyond 180."""
+
+
 @dataclass(frozen=True)
 class Region:
     """A box in degrees.
@@ -37,6 +41,11 @@ class Region:
     east: float
     north: float
     title: str
+
+    @property
+    def edges(self) -> Edges:
+        """West, south, east, north."""
+        return self.west, self.south, self.east, self.north
 
     @property
     def text(self) -> str:
@@ -142,6 +151,18 @@ def extremes(
         return Point(float(part[row, column]), float(lat[rows[row]]), float(lon[columns[column]]))
 
     return point(np.nanargmin(part)), point(np.nanargmax(part))
+
+
+def near(grid: AnyGrid, region: Region) -> NDArray[np.intp]:
+    """Return the cells that a map of a region may show: those in it, and those beside them."""
+    if not isinstance(grid, Grid):
+        return np.arange(grid.size)
+    lat, lon = grid.latitude, grid.longitude
+    tall, wide = float(np.diff(lat).max()), float(np.diff(lon).max())
+    rows = np.flatnonzero((lat >= region.south - tall) & (lat <= region.north + tall))
+    width = min(region.east - region.west + 2.0 * wide, 360.0)
+    columns = np.flatnonzero((lon - region.west + wide) % 360.0 <= width)
+    return (rows[:, None] * lon.size + columns).ravel()
 
 
 def _cell_extremes(

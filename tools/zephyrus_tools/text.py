@@ -3,6 +3,8 @@
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,13 +38,16 @@ def number(x: float) -> str:
 
     From 1000 on there is one decimal, and never are there more than six.
     """
-    if abs(x) >= 1000.0:
-        decimals = 1
-    elif x == 0.0:
-        decimals = 2
-    else:
-        decimals = min(max(2, 3 - math.floor(math.log10(abs(x)))), _MOST_DECIMALS)
-    text = f"{x:.{decimals}f}"
+    size = abs(x)
+    if size >= 1000.0:
+        return f"{x:.1f}"
+    if size >= 10.0:
+        return f"{x:.2f}"
+    if size >= 1.0:
+        return f"{x:.3f}"
+    if x == 0.0:
+        return "0.00"
+    text = f"{x:.{min(3 - math.floor(math.log10(size)), _MOST_DECIMALS)}f}"
     return text.removeprefix("-") if float(text) == 0.0 else text
 
 
@@ -61,8 +66,13 @@ def value(x: float, variable: Variable, *, difference: bool = False) -> str:
     """
     if math.isnan(x):
         return "no data"
-    shown = x * variable.scale if difference else variable.to_display(float(x))
+    shown = x * variable.scale if difference else variable.to_display(x)
     return f"{number(shown)} {variable.display_units}"
+
+
+def percent(share: float) -> str:
+    """Write a share, 0 to 1, as "12.50 %", or "no data" if it is NaN."""
+    return "no data" if math.isnan(share) else f"{number(100.0 * share)} %"
 
 
 def what(variable: Variable, label: str, members: int = 0) -> str:
@@ -79,6 +89,7 @@ def what(variable: Variable, label: str, members: int = 0) -> str:
     return f"{variable.long_name} ({words})" if words else variable.long_name
 
 
+@lru_cache(maxsize=1024)
 def amount(variable: Variable) -> str:
     """Say what each step of an accumulated variable is: " 6-h amount"; of others nothing."""
     found = re.search(r"_(\d+)hr$", variable.name)
@@ -99,7 +110,34 @@ def short_instant(moment: np.datetime64) -> str:
 
 def at(forecast: Forecast, index: int) -> str:
     """Write a lead time with its valid time: "132 h (valid 1959-01-07 12:00 UTC)"."""
-    return f"{forecast.lead_hours[index]} h (valid {instant(forecast.valid_time(index))})"
+    return _written(forecast).valid[index]
+
+
+def steps(forecast: Forecast) -> Sequence[str]:
+    """Write every lead time with its valid time, briefly: "132 h (01-07 12 UTC)"."""
+    return _written(forecast).brief
+
+
+@dataclass(frozen=True)
+class _Written:
+    """The lead times of forecasts with one initial time, in words."""
+
+    valid: tuple[str, ...]
+    brief: tuple[str, ...]
+
+
+def _written(forecast: Forecast) -> _Written:
+    return _write(forecast.init_time, forecast.lead_hours.tobytes())
+
+
+@lru_cache(maxsize=256)  # NumPy writes a time as slowly as all else in an answer together
+def _write(start: np.datetime64, lead_hours: bytes) -> _Written:
+    hours = np.frombuffer(lead_hours, dtype=np.int64)
+    times = list(zip(hours.tolist(), start + hours.astype("timedelta64[h]"), strict=True))
+    return _Written(
+        tuple(f"{hour} h (valid {instant(moment)})" for hour, moment in times),
+        tuple(f"{hour} h ({short_instant(moment)})" for hour, moment in times),
+    )
 
 
 def latitude(degrees: float, decimals: int = 2) -> str:

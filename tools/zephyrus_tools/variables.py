@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from zephyrus import ToolError
 from zephyrus_geodata import VARIABLES, Variable
@@ -55,7 +55,7 @@ _LEVEL_ALIASES: dict[str, tuple[str, ...]] = {
 }
 
 
-@cache
+@lru_cache(maxsize=128)
 def _by_text(available: tuple[str, ...]) -> dict[str, str]:
     """Every accepted spelling, normalised, with the name it stands for; what is there first."""
     known: dict[str, str] = {}

@@ -124,6 +124,7 @@ def build_bank(
 
     \b
     zephyrus env build-bank --output bank.jsonl.gz
+    zephyrus env build-bank --dataset MINE --output bank.jsonl -o strict=false
     zephyrus env build-bank --env report --output events.jsonl -o regions=Germany,France
     zephyrus env build-bank --env report --dataset MINE --output events.jsonl -o reports=FOLDER
 

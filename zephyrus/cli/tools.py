@@ -79,6 +79,7 @@ def call(
     given = {"dataset": dataset, "forecast": forecast}
     scene = {key: value for key, value in given.items() if value is not None}
     env = registry.make(env_name, **({"dataset": dataset} if dataset else {}))
+    tool = env.tools.get(name, tool)  # the environment's own may know more of the dataset
     world = env.world(Task("call", "", None, world=scene))
     result = asyncio.run(tool.call(arguments, world))
     click.echo(result.text)
