@@ -2,7 +2,8 @@
 
 In a console block, lines beginning with ``$`` are commands; the lines after them are their output,
 in which a line ``...`` stands for any lines and ``…`` within a line for any text. A block after
-``<!-- not run: REASON -->`` is left out.
+``<!-- not run: REASON -->`` is left out; one after ``<!-- sample: FILE -->`` is run where that file
+of ../shared/samples/grids is.
 """
 
 import os
@@ -16,10 +17,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"(<!-- not run: [^\n]+-->\n)?```(console|python)\n(.*?)```", re.S)
+SAMPLES = ROOT.parent / "shared" / "samples" / "grids"
+BLOCK = re.compile(
+    r"(<!-- not run: [^\n]+-->\n)?(?:<!-- sample: ([^\n]+) -->\n)?```(console|python)\n(.*?)```",
+    re.S,
+)
 PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
 BLOCKS = [
-    (page, number, m[2], m[3])
+    (page, number, m[3], m[4], m[2])
     for page in PAGES
     for number, m in enumerate(BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")))
     if not m[1]
@@ -78,17 +83,23 @@ def test_its_numbers_are_true():
 
 
 def test_readme_shows_something():
-    kinds = [kind for page, _, kind, _ in BLOCKS if page == "README.md"]
+    kinds = [kind for page, _, kind, *_ in BLOCKS if page == "README.md"]
     assert kinds.count("console") >= 3
     assert kinds.count("python") >= 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("page", "number", "kind", "text"), BLOCKS, ids=[f"{page}-{n}" for page, n, *_ in BLOCKS]
+    ("page", "number", "kind", "text", "sample"),
+    BLOCKS,
+    ids=[f"{page}-{n}" for page, n, *_ in BLOCKS],
 )
-def test_block(page, number, kind, text, folders):
+def test_block(page, number, kind, text, sample, folders):
     folder = folders[page]
+    if sample is not None:
+        if not (SAMPLES / sample).is_file():
+            pytest.skip(f"the sample {sample} is not there")
+        (folder / sample).symlink_to(SAMPLES / sample)
     if kind == "python":
         done = subprocess.run(
             [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, timeout=600

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from zephyrus.task import Task
 from zephyrus_bench.guess import best_constant
+from zephyrus_bench.memo import once
 from zephyrus_bench.subjects import POINT_KINDS, Group
 from zephyrus_bench.verifiers import verify
 from zephyrus_geodata import Dataset
@@ -47,6 +48,16 @@ def place_guesses(
         usual: (candidate,) what the climatology has in the place of the asked value, if known.
         order: "highest" or "lowest".
     """
+    traits = dict(once(dataset, ("traits", group.key), lambda: _traits(dataset, group)))
+    if usual is not None:
+        traits[CLIMATE] = usual if order == "highest" else -usual
+    names = group.names
+    found = {name: float(names[int(trait.argmax())] == place) for name, trait in traits.items()}
+    return {"random candidate": 1.0 / len(names), **found}
+
+
+def _traits(dataset: Dataset, group: Group) -> dict[str, NDArray[Any]]:
+    """(candidate,) by trait, the greatest of which a policy might name."""
     zones = [dataset.zones.zone(feature) for feature in group.features]
     latitude = dataset.grid.cell_latitude
     middle = np.array([np.average(latitude[z.cells], weights=z.weights) for z in zones])
@@ -58,11 +69,7 @@ def place_guesses(
     }
     if group.kind not in POINT_KINDS:
         traits["most cells"] = np.array([zone.cells.size for zone in zones])
-    if usual is not None:
-        traits[CLIMATE] = usual if order == "highest" else -usual
-    names = group.names
-    found = {name: float(names[int(trait.argmax())] == place) for name, trait in traits.items()}
-    return {"random candidate": 1.0 / len(names), **found}
+    return traits
 
 
 class Learnt:

@@ -142,11 +142,21 @@ class BenchEnv(ForecastEnv):
         sizes: Mapping[str, int] | None = None,
         seed: int = 0,
         output: Path | str | None = None,
+        *,
+        strict: bool = True,
     ) -> BankReport:
-        """Make a question bank from a dataset; see `zephyrus_bench.bank.build_bank`."""
+        """Make a question bank from a dataset; see `zephyrus_bench.bank.build_bank`.
+
+        Args:
+            dataset: The dataset, or its name or folder.
+            sizes: Questions of each split.
+            seed: Same seed and data, same bank.
+            output: The file, ``.jsonl`` or ``.jsonl.gz``; nothing is written if None.
+            strict: Refuse a dataset without enough for every template; false takes what there is.
+        """
         from zephyrus_bench.bank import build_bank
 
-        return build_bank(dataset, sizes, seed, output)
+        return build_bank(dataset, sizes, seed, output, strict=strict)
 
 
 _RANGES = {"°C": (-40.0, 40.0), "m/s": (-20.0, 20.0), "mm": (0.0, 20.0), "%": (0.0, 100.0)}

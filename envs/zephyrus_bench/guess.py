@@ -70,8 +70,8 @@ def _bands(
     return center - half, center + half
 
 
-def _inside(points: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
-    """1.0 where a point is in a band: (point, task)."""
+def inside(points: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
+    """1.0 where a point is in a band, its ends included: (point, band)."""
     slack = 1e-9 * np.maximum(1.0, np.abs(low) + np.abs(high))
     column = points[:, None]
     inside: NDArray[np.bool_] = (column >= low - slack) & (column <= high + slack)
@@ -82,7 +82,7 @@ def _best_number(golds: list[float]) -> tuple[float, float]:
     """Exact: the summed score only changes at the ends of bands."""
     full, half = _bands(golds, full_band), _bands(golds, half_band)
     points = np.unique(np.concatenate([*full, *half, golds]))
-    scores = 0.5 * (_inside(points, *full) + _inside(points, *half)).sum(axis=1)
+    scores = 0.5 * (inside(points, *full) + inside(points, *half)).sum(axis=1)
     best = int(scores.argmax())
     return float(points[best]), float(scores[best])
 
@@ -104,7 +104,7 @@ def _best_place(golds: list[dict[str, Any]]) -> tuple[dict[str, Any], float]:
     values = [float(gold["value"]) for gold in golds]
     low, high = _bands(values, full_band)
     points = np.unique(np.concatenate([low, high, values]))
-    valued = _inside(points, low, high)
+    valued = inside(points, low, high)
     scores = named.sum(axis=1)[:, None] + 0.5 * (valued.sum(axis=1)[None] - named @ valued.T)
     name, point = np.unravel_index(int(scores.argmax()), scores.shape)
     spelt = golds[places.index(known[name])]["place"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,17 @@ def _blind_excess(guess: Guess) -> float:
 
 @dataclass
 class BankReport:
-    """What was built. Prints as a table (rich), and as JSON through `to_dict`."""
+    """What was built. Prints as a table (rich), and as JSON through `to_dict`.
+
+    Attributes:
+        dataset: The dataset's name.
+        seed: Of every draw.
+        output: The bank's file, if it is written.
+        rows: The templates of each split.
+        rejected: How many drafts were left out, by the reason.
+        seconds: How long it took.
+        lacks: Templates that the dataset hasn't what it takes for, and why.
+    """
 
     dataset: str
     seed: int
@@ -94,20 +104,29 @@ class BankReport:
     rows: list[Row] = field(default_factory=list)
     rejected: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+    lacks: dict[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
-        """Whether every template of every split is whole and can't be guessed."""
-        return all(row.ok for row in self.rows)
+        """Whether no template is left out, and in every split each is whole and can't be guessed."""
+        return not self.lacks and all(row.ok for row in self.rows)
 
     @property
     def problems(self) -> list[str]:
         """What is wrong, one sentence each."""
+        found = [f"no {name}, as {why}" for name, why in self.lacks.items()]
+        for row in self.rows:
+            if row.count < row.wanted:
+                where = f"{row.split}/{row.template}"
+                found.append(f"{where} has {row.count} questions of {row.wanted}")
+        return found + self.guessable
+
+    @property
+    def guessable(self) -> list[str]:
+        """What can be guessed, one sentence each."""
         found = []
         for row in self.rows:
             where = f"{row.split}/{row.template}"
-            if row.count < row.wanted:
-                found.append(f"{where} has {row.count} questions of {row.wanted}")
             if row.count and row.guess.score > GUESSABLE:
                 found.append(f"a constant answer scores {row.guess.score:.2f} on {where}")
             found += [
@@ -115,6 +134,44 @@ class BankReport:
                 for guess in row.paying
             ]
         return found
+
+    @property
+    def advice(self) -> str:
+        """What a bank of these sizes comes to, and how to have one nevertheless."""
+        count, wanted = (sum(getattr(row, n) for row in self.rows) for n in ("count", "wanted"))
+        if not count:
+            return (
+                f"of {wanted} questions asked for there is none that the forecast is needed to "
+                "answer, and whose answer stands out"
+            )
+        said = [f"{count} of the {wanted} questions asked for can be had"] if self.short else []
+        said += [f"of {name} {self._counts(name)}" for name in self.short]
+        told = "; ".join([*said, *self.guessable[:3]])
+        return (
+            f"{told}. Ask for fewer (--train, --validation, --test), add forecasts (zephyrus data "
+            f"add {self.dataset} SOURCE --append), or take what there is: -o strict=false"
+        )
+
+    @property
+    def short(self) -> list[str]:
+        """The templates of which there are fewer questions than were asked for."""
+        found = [row.template for row in self.rows if row.count < row.wanted]
+        return list(dict.fromkeys(found))
+
+    @property
+    def _why_short(self) -> str:
+        reasons = {
+            "near-tie or trivial": "had an answer that does not stand out",
+            "asked about enough": "were about what has been asked about enough",
+            "guessable": "would have made guessing pay",
+        }
+        told = [f"{self.rejected[n]:,} {why}" for n, why in reasons.items() if self.rejected[n]]
+        return f"Of the further drafts {', '.join(told)}." if told else ""
+
+    def _counts(self, template: str) -> str:
+        """How many there are of a template in each split that is short: "train 54 of 125"."""
+        rows = [row for row in self.rows if row.template == template and row.count < row.wanted]
+        return ", ".join(f"{row.split} {row.count} of {row.wanted}" for row in rows)
 
     def _most_guessable(self) -> list[Row]:
         """Of each split, the row whose questions about one variable are guessed best."""
@@ -154,6 +211,7 @@ class BankReport:
             "output": str(self.output) if self.output else None,
             "ok": self.ok,
             "problems": self.problems,
+            "left_out": self.lacks,
             "rejected": dict(self.rejected),
             "seconds": self.seconds,
             "rows": rows,
@@ -200,8 +258,20 @@ class BankReport:
             f"them, or what was right in training (limit {BLIND_LIMIT:.2f}). Climate: what knowing "
             f"the climatology, and no forecast, is worth (limit {CLIMATE_LIMIT:.2f})."
         )
-        for problem in self.problems:
+        for why, names in by_reason(self.lacks).items():
+            yield f"No {', '.join(names)}, as {why}."
+        if self.short:
+            yield f"Fewer questions than asked for: {', '.join(self.short)}. {self._why_short}"
+        for problem in self.guessable:
             yield f"Problem: {problem}."
+
+
+def by_reason(lacks: Mapping[str, str]) -> dict[str, list[str]]:
+    """The templates for each reason why a dataset can't have questions of them."""
+    found: dict[str, list[str]] = {}
+    for name, why in lacks.items():
+        found.setdefault(why, []).append(name)
+    return found
 
 
 def measure(tasks: TaskSet, wanted: dict[tuple[str, str], int] | None = None) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from zephyrus_bench.memo import once
 from zephyrus_bench.wording import candidate_word, for_points, with_article
 from zephyrus_geodata import Dataset, Feature, FeatureStore, GeodataError
 
@@ -85,8 +86,12 @@ def groups(dataset: Dataset, *, with_parent: bool | None = None) -> list[Group]:
         dataset: Whose features.
         with_parent: Only sets with (True) or without (False) a parent.
     """
+    return list(once(dataset, ("groups", with_parent), lambda: _groups(dataset, with_parent)))
+
+
+def _groups(dataset: Dataset, with_parent: bool | None) -> list[Group]:
     store = dataset.features
-    zones = dataset.zones.build()
+    zones, rows = dataset.zones.build(), dataset.zones.rows
     found: dict[tuple[Feature, ...], Group] = {}
     for kind in store.kinds():
         members = store.of_kind(kind)
@@ -96,7 +101,7 @@ def groups(dataset: Dataset, *, with_parent: bool | None = None) -> list[Group]:
             inside = store.of_kind(kind, parent)
             if not FEWEST_CANDIDATES <= len(inside) <= MOST_CANDIDATES:
                 continue
-            found_in = [zones[feature.key] for feature in inside]
+            found_in = [zones[rows[feature.key]] for feature in inside]
             small = sum(zone.fallback for zone in found_in)
             on_grid = all(zone.cells.size for zone in found_in)
             if on_grid and small <= MOST_SMALL * len(inside):
@@ -110,6 +115,10 @@ def single_features(dataset: Dataset) -> list[Feature]:
 
     Kinds of which there are only a few are left out: their questions would all be about these.
     """
+    return list(once(dataset, "single features", lambda: _single_features(dataset)))
+
+
+def _single_features(dataset: Dataset) -> list[Feature]:
     found = [feature for feature in dataset.features if not is_small(dataset, feature)]
     counts = Counter(feature.kind for feature in found)
     return [feature for feature in found if counts[feature.kind] >= FEWEST_SUBJECTS]
@@ -127,8 +136,8 @@ def _above(store: FeatureStore, members: Iterable[Feature]) -> set[str]:
 
 def is_small(dataset: Dataset, feature: Feature) -> bool:
     """Whether a feature is off the grid, or a polygon smaller than the cell it lies in."""
-    zone = dataset.zones.build().get(feature.key)
-    return zone is None or not zone.cells.size or zone.fallback
+    zones, row = dataset.zones.build(), dataset.zones.rows.get(feature.key)
+    return row is None or not zones.sizes[row] or bool(zones.fallback[row])
 
 
 def is_ambiguous(dataset: Dataset, feature: Feature) -> bool:

@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from zephyrus_geodata import Feature, Forecast, Variable
+from zephyrus_geodata.variables import PRECIPITATION_HOURS as PERIODS
 from zephyrus_tools.text import MONTHS
 
 _KINDS = {"us_state": "US state", "nws_cwa": "NWS forecast area"}
@@ -18,7 +19,12 @@ _CANDIDATES = {  # of a set: what the tools count among them
 }
 _VARIABLES = {
     "mean_sea_level_pressure": "sea level pressure",  # else "the mean mean sea level pressure"
-    "total_precipitation_6hr": "6-hour precipitation",
+    **{f"total_precipitation_{hours}hr": f"{hours}-hour precipitation" for hours in PERIODS},
+    "total_precipitation": "precipitation of a step",
+    "2m_maximum_temperature": "2 m temperature's peak since the step before",
+    "2m_minimum_temperature": "2 m temperature's low since the step before",
+    "mean_surface_downward_short_wave_radiation_flux": "downward short-wave radiation at the surface",
+    "mean_surface_net_long_wave_radiation_flux": "net long-wave radiation at the surface",
 }
 _POINTS = (
     ("area-mean {variable}", "{variable}"),

@@ -265,13 +265,14 @@ def _covers(forecast: Forecast, style: str) -> bool:
 
 def _regions(dataset: Dataset, names: Sequence[str]) -> list[Feature]:
     """The regions asked for, or `REGIONS`, filled up by the largest other features."""
-    zones, store = dataset.zones.build(), dataset.features
+    sizes, rows = dataset.zones.build().sizes, dataset.zones.rows
+    store = dataset.features
     if names:
         return [store.get(name) for name in names]
 
     def cells(feature: Feature) -> int:
-        zone = zones.get(feature.key)
-        return 0 if zone is None else int(zone.cells.size)
+        row = rows.get(feature.key)
+        return 0 if row is None else int(sizes[row])
 
     found = [store[key] for key in REGIONS if key in store and cells(store[key]) >= LEAST_CELLS]
     spare = [f for f in store if f.kind in _SPARE_KINDS and f not in found]

@@ -9,9 +9,10 @@ from rich.console import Console
 
 from zephyrus.errors import UserError
 from zephyrus.task import SPLITS, Task, TaskSet
-from zephyrus_bench.bank import DEFAULT_SIZES, _Guard, build_bank, make_tasks, quotas, write_bank
+from zephyrus_bench.bank import DEFAULT_SIZES, build_bank, make_tasks, quotas, write_bank
 from zephyrus_bench.blind import BLIND_LIMIT, Learnt, limit
 from zephyrus_bench.env import BenchEnv
+from zephyrus_bench.guard import Guard
 from zephyrus_bench.guess import Guess
 from zephyrus_bench.report import GUESSABLE, BankReport, measure
 from zephyrus_bench.templates import TEMPLATES
@@ -163,14 +164,16 @@ def test_the_guard_turns_a_paying_strategy_away():
         }
         return Task(f"t{i}", f"?{i}", gold=10.0**i, answer_type="numerical", provenance=about)
 
-    guard = _Guard()
+    guard = Guard("x")
     for i in range(8):
-        assert guard.admits(question(i, 0.0))
-        guard.add(question(i, 0.0))
-    assert guard.admits(question(8, 1.0))
-    guard.add(question(8, 1.0))
-    assert not guard.admits(question(9, 1.0))
-    assert guard.admits(question(9, 0.0))
+        entry = guard.entry(question(i, 0.0))
+        assert guard.admits(entry)
+        guard.add(entry)
+    paying = guard.entry(question(8, 1.0))
+    assert guard.admits(paying)
+    guard.add(paying)
+    assert not guard.admits(guard.entry(question(9, 1.0)))
+    assert guard.admits(guard.entry(question(9, 0.0)))
 
 
 def test_a_paying_strategy_is_a_problem(bank):

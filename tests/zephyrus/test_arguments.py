@@ -48,6 +48,11 @@ def test_everything_else_is_taken_as_before(hint, value, taken):
     assert TypeAdapter(hint).validate_python(value) == taken
 
 
+@pytest.mark.parametrize("hint", [str, bool | None, Literal["a", 1], list[str], dict[str, bool]])
+def test_a_type_without_numbers_is_left_as_it_is(hint):
+    assert without_booleans(hint) is hint
+
+
 def test_a_tool_refuses_it():
     def add(hour: int, many: int | None = None) -> str:
         """Add."""

@@ -16,19 +16,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zephyrus_bench.memo import once
 from zephyrus_bench.subjects import Group, Subject, groups, is_ambiguous, is_small, single_features
+from zephyrus_bench.values import is_narrow
 from zephyrus_bench.verifiers import full_band
 from zephyrus_bench.wording import month_of, over
-from zephyrus_geodata import VARIABLES, Dataset, Feature, Forecast, UnsuitableData, Variable
+from zephyrus_geodata import Dataset, Feature, Forecast, UnsuitableData, Variable
 from zephyrus_geodata.zonal import Stat, zonal_table
-
-SPREAD_VARIABLES = tuple(
-    name
-    for name in VARIABLES
-    if name != "mean_sea_level_pressure" and not name.startswith("geopotential")
-)
-"""Variables whose values differ by more than the bands of Table B.2: 1 % of 1013 hPa or of
-5800 gpm would let one constant answer most questions."""
 
 TIMELESS = ""
 """Stands for the forecast in the key of a question that is about the climatology alone."""
@@ -61,6 +55,21 @@ class Scene:
         usual = self.dataset.climatology
         return usual is not None and variable.name in usual.variables
 
+    def months(self, variable: Variable) -> list[int]:
+        """The months of which the climatology has the variable."""
+        usual = self.dataset.climatology
+        if usual is None:
+            return []
+        return once(
+            self.dataset,
+            ("months", variable.name),
+            lambda: [
+                month
+                for month in range(1, 13)
+                if np.isfinite(usual.cells(variable.name, "mean", month)).any()
+            ],
+        )
+
     @property
     def month(self) -> int:
         """The month of the middle of the forecast."""
@@ -77,9 +86,15 @@ class Scene:
         usual = self.dataset.climatology
         if usual is None:
             raise UnsuitableData(f"The dataset {self.dataset.name!r} has no climatology.")
-        cells = usual.cells(variable.name, statistic, month)
-        zones = [self.dataset.zones.zone(feature) for feature in group.features]
-        return np.asarray(variable.to_display(zonal_table(cells[:, None], zones, stat)[:, 0]))
+
+        def worked_out() -> NDArray[Any]:
+            cells = usual.cells(variable.name, statistic, month)
+            zones = [self.dataset.zones.zone(feature) for feature in group.features]
+            found = variable.to_display(zonal_table(cells[:, None], zones, stat)[:, 0])
+            return np.asarray(found)
+
+        about = ("climates", variable.name, statistic, month, group.key, stat)
+        return once(self.dataset, about, worked_out)
 
     def asked_month(self, month: int) -> int | None:
         """The month that a program has to ask for: none where the climatology has months only."""
@@ -137,8 +152,9 @@ class Template(ABC):
         tool: The tool that must have been used.
         semantics: What the gold answer is, exactly.
         reconstructed: Whether the paper does not show this row.
-        variables: Variables that it may ask about.
+        of_values: Whether the answer is or holds a value of the variable itself.
         timeless: Whether it asks about the climatology alone, whatever the forecast.
+        several_steps: Whether it takes a forecast of more than one lead time.
     """
 
     name: ClassVar[str]
@@ -147,8 +163,13 @@ class Template(ABC):
     tool: ClassVar[str] = "dataset"
     semantics: ClassVar[str]
     reconstructed: ClassVar[bool] = False
-    variables: ClassVar[tuple[str, ...]] = SPREAD_VARIABLES
+    of_values: ClassVar[bool] = True
     timeless: ClassVar[bool] = False
+    several_steps: ClassVar[bool] = False
+
+    def asks_about(self, variable: str) -> bool:
+        """Whether it asks about a variable at all."""
+        return not (self.of_values and is_narrow(variable))
 
     @abstractmethod
     def subjects(self, dataset: Dataset) -> Sequence[Subject]:

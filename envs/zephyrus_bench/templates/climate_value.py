@@ -40,7 +40,7 @@ class ClimateValue(FeatureTemplate):
     ) -> Draft | None:
         """Draw the statistic, the month and the wording."""
         statistic = rng.choice(STATISTICS)
-        month = rng.randint(1, 12)
+        month = rng.choice(scene.months(variable))
         question = rng.choice(_QUESTIONS)
         if rng.random() < 0.2:
             month, question = month_of(scene.forecast, 0), _THIS_MONTH

@@ -10,6 +10,7 @@ import numpy as np
 from zephyrus_bench.blind import CLIMATE
 from zephyrus_bench.subjects import POINT_KINDS
 from zephyrus_bench.templates.base import Draft, FeatureTemplate, Scene, call
+from zephyrus_bench.values import is_often_zero, is_share
 from zephyrus_bench.verifiers import compare_numbers
 from zephyrus_bench.wording import capital, extreme_word, statistic_words, variable_words
 from zephyrus_geodata import Feature, Variable, Zone, zonal_statistic
@@ -98,8 +99,8 @@ def worth_asking(variable: Variable, statistic: str, gold: float) -> bool:
     """Whether the answer is not known without looking: no data, or a bound such as no rain."""
     if not np.isfinite(gold):
         return False
-    if variable.name == "total_cloud_cover":
+    if is_share(variable):
         return bool(1.0 < gold < 99.0)
-    if variable.name == "total_precipitation_6hr":
+    if is_often_zero(variable):
         return gold > 0.1
     return True

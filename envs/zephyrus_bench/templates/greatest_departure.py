@@ -8,7 +8,7 @@ from zephyrus_bench.blind import place_guesses
 from zephyrus_bench.subjects import Group
 from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, winner
 from zephyrus_bench.wording import capital, moment, month_of, variable_words
-from zephyrus_geodata import VARIABLES, Variable
+from zephyrus_geodata import Variable
 
 _QUESTIONS = (
     "{when}, which {singular} has its mean {variable} furthest {side} the climatological mean of the month?",
@@ -27,7 +27,7 @@ class GreatestDeparture(GroupTemplate):
     answer_type = "location"
     tool = "climatology"
     reconstructed = True
-    variables = tuple(VARIABLES)
+    of_values = False  # a departure is a difference
     semantics = (
         "spatial mean at one step minus the feature's climatological mean of the valid month; "
         "the greatest positive (above) or negative (below) departure over the candidates"

@@ -9,7 +9,7 @@ import numpy as np
 from zephyrus_bench.subjects import POINT_KINDS
 from zephyrus_bench.templates.base import Draft, FeatureTemplate, Scene, call, rounding
 from zephyrus_bench.wording import capital, extreme_word, for_points, variable_words
-from zephyrus_geodata import VARIABLES, Feature, Variable
+from zephyrus_geodata import Feature, Variable
 
 _QUESTIONS = (
     "how many hours after the initial time does the mean {variable} {over} reach its {extreme}?",
@@ -35,7 +35,8 @@ class HoursToExtreme(FeatureTemplate):
         "field value"
     )
     answer_type = "time"
-    variables = tuple(VARIABLES)
+    of_values = False
+    several_steps = True
     semantics = (
         "argmax (argmin) of the series of the feature's spatial mean, the first one on ties; "
         "the answer is its lead time in hours"

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from zephyrus_bench.subjects import MOST_CANDIDATES, Group
 from zephyrus_bench.templates.base import Draft, GroupTemplate, Scene, call, rounding
+from zephyrus_bench.values import is_positive, is_share
 from zephyrus_bench.wording import capital, moment, month_of, percentile_words, variable_words
-from zephyrus_geodata import VARIABLES, Variable
+from zephyrus_geodata import Variable
 
 _QUESTIONS = (
     "{when}, which {plural} have their mean {variable} {side} the {percentile} of the month's climatology?",
@@ -33,7 +34,7 @@ class PercentileExceedance(GroupTemplate):
     row = "Geographic features above or below a specified climatological percentile"
     answer_type = "anomaly"
     tool = "climatology"
-    variables = tuple(VARIABLES)
+    of_values = False
     semantics = (
         "the candidate's spatial mean at one step against the area-weighted mean over the "
         "candidate of the gridded percentile of the valid month; strict inequality"
@@ -97,6 +98,5 @@ def at_bound(variable: Variable, usual: NDArray[Any], side: str) -> bool:
         side: "above" or "below".
     """
     if side == "below":
-        positive = ("total_precipitation_6hr", "total_cloud_cover", "10m_wind_speed")
-        return variable.name in positive and bool((usual <= rounding(0.0)).any())
-    return variable.name == "total_cloud_cover" and bool((usual >= 100.0 - rounding(0.0)).any())
+        return is_positive(variable) and bool((usual <= rounding(0.0)).any())
+    return is_share(variable) and bool((usual >= 100.0 - rounding(0.0)).any())

@@ -92,7 +92,7 @@ class Scene:
             for cell in cells
         ]
         near = [max(abs(north), abs(east)) <= most for north, east in offsets]
-        return cells[near]
+        return cells[near].astype(np.intp)
 
     @cached_property
     def latitude(self) -> float:
@@ -232,7 +232,7 @@ def choose_areas(dataset: Dataset, region: Feature) -> tuple[Feature, ...]:
     cell of a coarse grid, since the data say little about it, and none has much of its area
     overseas. Where they leave much of the region out, the region itself comes first.
     """
-    zones = dataset.zones.build()
+    zones, rows = dataset.zones.build(), dataset.zones.rows
     whole = dataset.zones.weights(region)
     share = np.zeros(dataset.grid.size)
     share[whole.cells] = whole.weights
@@ -240,9 +240,10 @@ def choose_areas(dataset: Dataset, region: Feature) -> tuple[Feature, ...]:
     pool: list[tuple[float, Feature, Zone]] = []
     for feature in dataset.features:
         liking = _DIVIDING.get(feature.kind)
-        zone = zones.get(feature.key)
-        if liking is None or zone is None or feature.key == region.key or zone.fallback:
+        row = rows.get(feature.key)
+        if liking is None or row is None or feature.key == region.key or zones.fallback[row]:
             continue
+        zone = zones[row]
         size = float(zone.weights.sum()) if zone.cells.size else 0.0
         inside = float(np.minimum(zone.weights, share[zone.cells]).sum())
         fits = _LEAST_AREA <= size <= _LARGEST_SHARE * total and inside >= _INSIDE * size
