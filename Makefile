@@ -5,14 +5,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck imports pytest fast local-model benchmarks clean
+.PHONY: help demo test lint typecheck imports pytest fast local-model bench clean
 
 help:
 	@echo "make demo         install, roll the scripted policy out on the embedded forecasts, show a rollout"
 	@echo "make test         install, then format check, lint, types, import contracts, all tests"
 	@echo "make fast         the tests without the slow ones"
 	@echo "make local-model  fetch a real small language model and a server for it (160 MB)"
-	@echo "make benchmarks   the performance ratios"
+	@echo "make bench        all benchmarks, against named alternatives (a quarter of an hour)"
 	@echo "PYTHON=python3.12 chooses the interpreter, VENV=DIR the folder; make clean after a change"
 
 $(BIN)/python:
@@ -55,8 +55,8 @@ fast: $(VENV)/dev.stamp
 local-model: $(VENV)/base.stamp
 	$(BIN)/python examples/local_model/local_model.py install
 
-benchmarks: $(VENV)/dev.stamp
-	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+bench: $(VENV)/dev.stamp
+	$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf $(VENV) runs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -5,19 +5,12 @@ requests are under way at once. `assess` makes four requests of each report: the
 and verdicts in both directions. The plain client sends the very same requests and reads the JSON of
 the answers; it guards, checks, keeps and repairs nothing. Only this process's CPU time is counted.
 Last, everything is judged again out of the cache.
-
-    python benchmarks/judging.py [--reports 100] [--concurrency 128] [--rounds 3]
-
-The bars: at most 1.2 times the plain client's CPU time, and from the cache at most half of what
-asking takes.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import multiprocessing
 import random
 import re
 import statistics
@@ -29,6 +22,10 @@ from typing import Any
 
 from aiohttp import web
 
+from benchmarks.groups.endpoint import sizes
+from benchmarks.records import Bar, Record
+from benchmarks.server import listen, reply, running
+from benchmarks.world import World
 from zephyrus.judge import make_judge
 from zephyrus.judge.assess import assess
 from zephyrus.judge.base import Brief, Claim
@@ -42,9 +39,6 @@ from zephyrus.judge.structured import (
 )
 from zephyrus_report.rubric import report_rubric
 
-BAR = 1.2
-CACHED_BAR = 0.5
-LATENCY = 0.2
 CLAIMS = 12
 WORDS = (
     "high low pressure trough ridge front rain snow wind builds deepens moves over near east west "
@@ -68,41 +62,16 @@ def answer(asked: str) -> dict[str, Any]:
     return {**found, "criteria": dict.fromkeys(keys, scored)}
 
 
-def serve(port: Any) -> None:
-    """Answer every request after `LATENCY` seconds."""
+def serve(port: Any, latency: float) -> None:
+    """Answer every request after so many seconds."""
 
     async def complete(request: web.Request) -> web.Response:
         body = await request.json()
-        reply = {
-            "id": "c",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "m",
-            "choices": [
-                {
-                    "index": 0,
-                    "finish_reason": "stop",
-                    "message": {
-                        "role": "assistant",
-                        "content": json.dumps(answer(body["messages"][-1]["content"])),
-                    },
-                }
-            ],
-            "usage": {"prompt_tokens": 900, "completion_tokens": 300, "total_tokens": 1200},
-        }
-        await asyncio.sleep(LATENCY)
-        return web.json_response(reply)
+        said = reply({"content": json.dumps(answer(body["messages"][-1]["content"]))})
+        await asyncio.sleep(latency)
+        return web.Response(text=said, content_type="application/json")
 
-    async def main() -> None:
-        app = web.Application(client_max_size=2**24)
-        app.router.add_post("/v1/chat/completions", complete)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
-        port.value = runner.addresses[0][1]
-        await asyncio.sleep(600)
-
-    asyncio.run(main())
+    asyncio.run(listen(complete, port))
 
 
 def write_text(seed: str) -> str:
@@ -123,28 +92,26 @@ def write_briefs(count: int, run: str) -> list[Brief]:
 
 async def ours(
     url: str, briefs: Sequence[Brief], concurrency: int, cache: Path
-) -> tuple[float, float, int]:
+) -> tuple[float, int]:
     """Judge the reports.
 
     Returns:
-        (CPU seconds, wall-clock seconds, requests that were sent).
+        (CPU seconds, requests that were sent).
     """
     judge = make_judge(f"openai:m@{url}", cache=cache, concurrency=concurrency)
     await judge.rubric(Brief("Warm.", "Up.", briefs[0].rubric))
     sent = judge.usage.requests
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu = time.process_time()
     said = await asyncio.gather(*(assess(judge, brief) for brief in briefs))
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    cpu = time.process_time() - cpu
     if any(one.missing for one in said):
         raise SystemExit(f"judgements are missing: {next(o.missing for o in said if o.missing)}")
     sent = judge.usage.requests - sent
     await judge.close()
-    return cpu, wall, sent
+    return cpu, sent
 
 
-async def plain(
-    url: str, briefs: Sequence[Brief], concurrency: int, _: Path
-) -> tuple[float, float, int]:
+async def plain(url: str, briefs: Sequence[Brief], concurrency: int, _: Path) -> tuple[float, int]:
     """Ask the same with `openai.AsyncOpenAI` as its documentation shows it; returns as `ours`."""
     import openai
 
@@ -185,56 +152,58 @@ async def plain(
 
     await score(Brief("Warm.", "Up.", briefs[0].rubric))
     sent = 0
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu = time.process_time()
     listed = {text: asyncio.ensure_future(claims(text)) for text in {b.reference for b in briefs}}
     await asyncio.gather(*(work(brief) for brief in briefs for work in (score, both)))
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    cpu = time.process_time() - cpu
     await client.close()
-    return cpu, wall, sent
+    return cpu, sent
 
 
-def main() -> None:
-    """Measure both in alternation and print medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reports", type=int, default=100)
-    parser.add_argument("--concurrency", type=int, default=128)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    port = multiprocessing.Value("i", 0)
-    server = multiprocessing.Process(target=serve, args=(port,), daemon=True)
-    server.start()
-    while not port.value:
-        time.sleep(0.05)
-    url = f"http://127.0.0.1:{port.value}/v1"
+def judging(world: World) -> list[Record]:
+    """Reports judged, and judged again out of the cache."""
+    at_once, latency = sizes(world)
+    reports = 10 if world.quick else 100
     cpu: dict[str, list[float]] = {"ours": [], "plain": [], "cached": []}
-    rate: dict[str, list[float]] = {"ours": [], "plain": [], "cached": []}
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(options.rounds):
-            briefs = write_briefs(options.reports, str(number))
+    with tempfile.TemporaryDirectory() as folder, running(latency, serve) as url:
+        for number in range(min(3, world.rounds)):
+            briefs = write_briefs(reports, str(number))
             asked = 0
-            for name, run in (("ours", ours), ("plain", plain), ("cached", ours)):
+            for name, work in (("ours", ours), ("plain", plain), ("cached", ours)):
                 harmless.cache_clear()
                 cache = Path(folder) / "judgements.sqlite"
-                used, took, sent = asyncio.run(run(url, briefs, options.concurrency, cache))
+                used, sent = asyncio.run(work(url, briefs, at_once, cache))
                 asked = asked or sent
                 if sent != (0 if name == "cached" else asked):
-                    raise SystemExit(f"{name} sent {sent} requests, the first sent {asked}")
-                cpu[name].append(1000 * used / asked)
-                rate[name].append(asked / took)
-    server.terminate()
-    for name in cpu:
-        print(
-            f"{name:6} {statistics.median(cpu[name]):6.2f} ms CPU a request  "
-            f"{statistics.median(rate[name]):6.0f} requests a second"
-        )
-    ratio = statistics.median(a / b for a, b in zip(cpu["ours"], cpu["plain"], strict=True))
-    again = statistics.median(a / b for a, b in zip(cpu["cached"], cpu["ours"], strict=True))
-    print(
-        f"ratio  {ratio:.2f} times the plain client's CPU time, from the cache {again:.2f} of ours"
-    )
-    met = ratio <= BAR and again <= CACHED_BAR
-    print(f"bars   {BAR:g} and {CACHED_BAR:g}: {'met' if met else 'MISSED'}")
+                    raise RuntimeError(f"{name} sent {sent} requests, the first sent {asked}")
+                cpu[name].append(used / asked)
+    middle = {name: statistics.median(found) for name, found in cpu.items()}
+    what = f"LLM judge, {at_once} requests at once: CPU a request"
+    return [
+        Record(
+            "judging",
+            what,
+            middle["ours"],
+            clock="CPU",
+            alternative="plain openai client, the same requests",
+            theirs=middle["plain"],
+            sense="longer",
+            bar=Bar("ratio", "most", 1.2),
+            note="it also guards against untrusted text, checks, repairs and keeps the answers",
+            limits="Requests are long, and both clients turn them into JSON.",
+        ),
+        Record(
+            "judging",
+            "LLM judge again, out of its cache: CPU a request",
+            middle["cached"],
+            clock="CPU",
+            alternative="our own asking",
+            theirs=middle["ours"],
+            sense="longer",
+            bar=Bar("ratio", "most", 0.5),
+            limits="The guard reads every text again.",
+        ),
+    ]
 
 
-if __name__ == "__main__":
-    main()
+ROWS = {"judging": judging}
