@@ -10,7 +10,7 @@ import numpy as np
 
 Work = Callable[[], object]
 
-_LEAST = 0.002  # seconds: what is quicker is repeated within a round
+_LEAST = 0.02  # seconds: what is quicker is repeated within a round
 _SLOW = 1.0  # seconds: what takes longer has three rounds
 _VERY_SLOW = 8.0  # seconds: what takes longer is called once
 
@@ -25,7 +25,7 @@ def interleaved(
     """Time several works by turns.
 
     Each is called once beforehand, to warm up; that is all for what takes more than eight seconds.
-    What takes more than one has three rounds, and what takes less than two milliseconds is repeated
+    What takes more than one has three rounds, and what takes less than twenty milliseconds is repeated
     within a round, unless something has to happen before every call.
 
     Args:

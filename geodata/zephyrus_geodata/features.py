@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,7 +108,7 @@ class FeatureStore:
             ValueError: If two features of a kind share a name.
         """
         self._features = tuple(features)
-        self._file: Path | None = None  # that holds exactly these features
+        self._digest: str | None = None
         self._names: dict[str, list[Feature]] = {}
         self._short_names: dict[str, list[Feature]] = {}
         self._other_names: dict[str, list[Feature]] = {}
@@ -133,9 +133,7 @@ class FeatureStore:
     @cached_property
     def digest(self) -> str:
         """A hash of all keys and shapes in their order; of the shipped set, of its file."""
-        if self._file is not None:
-            return blake2b(self._file.read_bytes(), digest_size=16).hexdigest()
-        return digest(self)
+        return self._digest or digest(self)
 
     def _index_aliases(self, aliases: Mapping[str, Mapping[str, Iterable[str]]]) -> None:
         def add(index: dict[str, list[Feature]], text: str, feature: Feature) -> None:
@@ -189,8 +187,9 @@ class FeatureStore:
             ValueError: If the file has no names, no kinds, or names points twice.
         """
         if path is None:
-            store = cls(_read_parquet(FEATURES_FILE), shipped_aliases())
-            store._file = FEATURES_FILE
+            file = FEATURES_FILE.read_bytes()
+            store = cls(_read_parquet(file), shipped_aliases())
+            store._digest = sha256(file).hexdigest()  # quicker than the others where the CPU helps
             return store
         from zephyrus_geodata.user_features import read_features
 
@@ -396,11 +395,11 @@ def digest(features: Iterable[Feature]) -> str:
     return hasher.hexdigest()
 
 
-def _read_parquet(path: Path) -> list[Feature]:
+def _read_parquet(file: bytes) -> list[Feature]:
     import pyarrow.parquet
 
     # ParquetFile, unlike read_table, imports neither pandas nor the dataset machinery.
-    with pyarrow.parquet.ParquetFile(path) as file:
-        table = file.read(columns=["name", "kind", "parent", "source", "geometry"])
+    with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(file)) as opened:
+        table = opened.read(columns=["name", "kind", "parent", "source", "geometry"])
     columns = (table[column].to_pylist() for column in table.column_names)
     return [Feature(*row) for row in zip(*columns, strict=True)]

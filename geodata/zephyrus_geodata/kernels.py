@@ -41,6 +41,12 @@ def folds() -> Kernel:
 
 
 @cache
+def mean_of_one() -> Kernel:
+    """Return ``_mean_of_one``, compiled."""
+    return _compiled(_mean_of_one, _ZONES[0], *_ZONES[2:], _array(types.float64, 1))
+
+
+@cache
 def medians() -> Kernel:
     """Return ``_medians``, compiled."""
     return _compiled(_medians, *_ZONES, _array(types.float64, 2), _array(types.boolean, 2))
@@ -97,6 +103,14 @@ def _folds(
             _mean(values, cells, weights, first, last, mean[i])
         if low.shape[0]:  # the rows are still in the cache
             _extremes(values, cells, first, last, low[i], high[i])
+    return True
+
+
+def _mean_of_one(values: Values, cells: Cells, weights: Floats, mean: Floats) -> bool:
+    """Fill mean (time,) for one zone."""
+    if _outside(values, cells, 0, cells.size):
+        return False
+    _mean(values, cells, weights, 0, cells.size, mean)
     return True
 
 

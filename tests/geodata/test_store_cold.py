@@ -1,4 +1,4 @@
-"""What it takes to open a stored forecast and answer one query, in a process of its own."""
+"""What a process needs to open a stored forecast and answer one query; how long: benchmarks/."""
 
 import json
 import os
@@ -17,36 +17,24 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the sources beside the tes
 from store_parts import Source
 
 CODE = """
-import json, time
-from zephyrus_geodata import FeatureStore, load_dataset
-import zephyrus_geodata.store.opened, zephyrus_geodata.zonal
-features = FeatureStore.load()
-place = features.get("France")
-def spent(start=[0.0]):
-    now = time.process_time()
-    start[0], gone = now, now - start[0]
-    return gone
-spent()
+import json, sys
+from zephyrus_geodata import load_dataset
 dataset = load_dataset("world")
-dataset.features = features
 forecast = dataset.forecast(dataset.forecasts[0])
-opened = spent()
+place = dataset.features.get("France")
 series = dataset.series(forecast, "2m_temperature", place)
-query = spent()
-field = dataset.zones.weights(place)
-spent()
 from zephyrus_geodata.zonal import zonal_statistic
-computed = zonal_statistic(forecast.cells("2m_temperature"), field)
-kernel = spent()
+field = forecast.cells("2m_temperature")
+computed = zonal_statistic(field, dataset.zones.weights(place))
 assert series.tolist() == computed.tolist()
-print(json.dumps({"opened": opened, "query": query, "kernel": kernel, "times": series.size}))
+mapped = not field.flags.owndata and not field.flags.writeable
+heavy = sorted({"numba", "xarray", "pandas", "netCDF4", "scipy"} & set(sys.modules))
+print(json.dumps({"mapped": mapped, "heavy": heavy, "times": series.size}))
 """
 
 
 @pytest.mark.slow
-def test_a_quarter_degree_forecast_opens_in_a_moment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_query_imports_little_and_maps_the_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grid = Grid(np.linspace(-90.0, 90.0, 721), np.arange(-180.0, 180.0, 0.25))
     source = Source(
         grid=grid, inits=["2020-01-01"], leads=range(0, 246, 6), variables=["2m_temperature"]
@@ -54,17 +42,7 @@ def test_a_quarter_degree_forecast_opens_in_a_moment(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     add_dataset("world", source.understood, root=tmp_path)
     environment = {**os.environ, "ZEPHYRUS_DATA": str(tmp_path)}
-    best = {"opened": np.inf, "query": np.inf, "kernel": np.inf}
-    for _ in range(5):  # the best of five: other work on the machine must not fail the test
-        done = subprocess.run(
-            [sys.executable, "-c", CODE],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=environment,
-        )
-        told = json.loads(done.stdout)
-        best = {key: min(best[key], told[key]) for key in best}
-    assert told["times"] == 41
-    assert best["opened"] + best["query"] <= 0.010  # of the cube
-    assert best["opened"] + best["kernel"] <= 0.010  # of the field
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env=environment
+    )
+    assert json.loads(done.stdout) == {"mapped": True, "heavy": [], "times": 41}
