@@ -188,9 +188,9 @@ def judging(world: World) -> list[Record]:
             alternative="plain openai client, the same requests",
             theirs=middle["plain"],
             sense="longer",
-            bar=Bar("ratio", "most", 1.2),
+            bar=Bar("ratio", "most", 1.5),
             note="it also guards against untrusted text, checks, repairs and keeps the answers",
-            limits="Requests are long, and both clients turn them into JSON.",
+            limits="The guard searches every text for what is meant for the judge.",
         ),
         Record(
             "judging",
