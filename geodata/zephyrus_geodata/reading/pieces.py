@@ -1,8 +1,10 @@
 """Fields of a cube taken apart: one piece for every variable and level, with its axes known."""
 
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from gzip import BadGzipFile
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,7 @@ _TIME_METHOD = re.compile(
     r"\b(?:\w*time\w*|T|steps?|lead|fhour|forecast_(?:period|hour))"
     r"\s*:\s*(?:\w+\s*:\s*)*(\w+)\b(?!\s*:)"
 )
+_UNREADABLE = re.compile(r"^NetCDF|decompress", re.IGNORECASE)
 _SHOWN = ("present", "window_start")
 _QUANTILES = ("quantile", "percentile", "probability")
 
@@ -108,8 +111,9 @@ class Piece:
         part = self.var.isel(index).transpose(*order, *self.places.dims)
         try:
             raw = np.asarray(part.values)
-        except RuntimeError as error:
-            if not str(error).startswith("NetCDF"):
+        except (RuntimeError, zlib.error, BadGzipFile) as error:
+            # Netcdf-C's and the codecs' of Zarr chunks; a broken server may send a page for one.
+            if isinstance(error, RuntimeError) and not _UNREADABLE.search(str(error)):
                 raise
             raise UnsuitableData(
                 f"{self.name} can't be read ({error}): the file is damaged, or its server broke "
