@@ -34,7 +34,9 @@ print(json.dumps({"mapped": mapped, "heavy": heavy, "times": series.size}))
 
 
 @pytest.mark.slow
-def test_a_query_imports_little_and_maps_the_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_imports_little_and_maps_the_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     grid = Grid(np.linspace(-90.0, 90.0, 721), np.arange(-180.0, 180.0, 0.25))
     source = Source(
         grid=grid, inits=["2020-01-01"], leads=range(0, 246, 6), variables=["2m_temperature"]
