@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from zephyrus.errors import UserError
+from zephyrus.errors import NoAnswerError, UserError
 from zephyrus.modeltable import ModelEntry
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Endpoint:
                 "/models", cast_to=bytes, options={"timeout": CHECK_SECONDS}
             )
         except (openai.APIConnectionError, aiohttp.ClientError, OSError):
-            raise UserError(f"nothing answers at {self.address}: {self._remedy}") from None
+            raise NoAnswerError(f"nothing answers at {self.address}: {self._remedy}") from None
         except openai.APIStatusError as error:
             if error.status_code in (404, 405, 501):
                 return  # a server without a list of models
@@ -137,7 +137,9 @@ class Endpoint:
                 raise UserError(
                     f"{self.address} refuses the API key: set {key or 'OPENAI_API_KEY'}"
                 ) from None
-            raise UserError(f"{self.address} answers with {self._told(error)}") from None
+            trouble = f"{self.address} answers with {self._told(error)}"
+            kind = NoAnswerError if error.status_code >= 500 else UserError
+            raise kind(trouble) from None
         served = _model_ids(raw)
         model = self.entry.model
         if not served or any(name == model or name.endswith("/" + model) for name in served):

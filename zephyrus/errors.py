@@ -15,6 +15,10 @@ class UserError(Exception):
     """The user asked for something that can't be done; the message says how to mend it."""
 
 
+class NoAnswerError(UserError):
+    """Nothing answers at an address: for the user to mend at first, an outage once work goes on."""
+
+
 class PolicyError(Exception):
     """The policy could not be asked: a dead endpoint, an exhausted retry, a refused request."""
 

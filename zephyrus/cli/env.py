@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from zephyrus.cli.evaluate import evaluate
+from zephyrus.cli.policy import POLICY_OPTION
 from zephyrus.errors import UserError, WorkError
 
 RUN = click.argument("run", metavar="RUN")
@@ -167,8 +168,8 @@ def build_bank(
     default="scripted",
     show_default=True,
     metavar="P",
-    help="Who acts: scripted, random, replay:RUN, baseline:NAME, openai:MODEL@URL, or a name of "
-    "`zephyrus policy list`.",
+    help="Who acts: a name of `zephyrus policy list`, replay:RUN, baseline:NAME, openai:MODEL@URL, "
+    "local:MODEL, or the folder of a trained model.",
 )
 @DATASET
 @click.option("--bank", type=FILE, help="Your own bank [default: the dataset's].")
@@ -203,6 +204,7 @@ def build_bank(
 @click.option("--base-url", metavar="URL", help="The endpoint, instead of the policy table's.")
 @click.option("--temperature", type=float, metavar="T", help="Instead of the policy table's.")
 @click.option("--max-tokens", type=COUNT, metavar="N", help="Completion tokens per turn.")
+@POLICY_OPTION
 @click.option("--compact", is_flag=True, help="Short prompt and schemas, for very small models.")
 @click.option(
     "--max-turns", type=COUNT, metavar="N", help="Per episode [default: the environment's]."
@@ -231,6 +233,7 @@ def rollout(
     base_url: str | None,
     temperature: float | None,
     max_tokens: int | None,
+    policy_pairs: tuple[str, ...],
     compact: bool,
     max_turns: int | None,
     max_calls: int | None,
@@ -244,12 +247,13 @@ def rollout(
     zephyrus env rollout --policy scripted -n 16
     zephyrus env rollout --policy qwen3.5-4b --split validation --repeats 3
     zephyrus env rollout --policy openai:my-model@http://127.0.0.1:8000/v1 -n 50
+    zephyrus env rollout --policy ./runs/curriculum --compact -p batch=32
 
     A killed run goes on with the same command and --output. Exit code 1 if a rollout could not
     be finished (an endpoint or a tool broke): those are not scored, and tried again next time.
     """
     from zephyrus import registry
-    from zephyrus.cli.plugins import load_all_tools
+    from zephyrus.cli.plugins import load_all_tools, read_pairs
     from zephyrus.policy import make_policy
     from zephyrus.rollouts import rollout as roll
 
@@ -267,9 +271,8 @@ def rollout(
         limits=limits,
         compact=compact or None,
     )
-    policy = make_policy(
-        policy_spec, base_url=base_url, temperature=temperature, max_tokens=max_tokens
-    )
+    options = {"base_url": base_url, "temperature": temperature, "max_tokens": max_tokens}
+    policy = make_policy(policy_spec, **options | read_pairs("-p", policy_pairs))
     run = roll(env, policy, n=n, repeats=repeats, seed=seed, concurrency=concurrency, output=output)
     _print_summary(run, as_json)
     if broken := run.summary["infrastructure"]["errors"]:

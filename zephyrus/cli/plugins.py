@@ -59,7 +59,6 @@ def read_options(factory: Callable[..., Any], pairs: Iterable[str]) -> dict[str,
     Raises:
         UserError: If a pair is malformed or a value has the wrong type.
     """
-    import yaml
     from pydantic import TypeAdapter, ValidationError
 
     target = factory.__init__ if inspect.isclass(factory) else factory
@@ -67,22 +66,38 @@ def read_options(factory: Callable[..., Any], pairs: Iterable[str]) -> dict[str,
         hints = typing.get_type_hints(target)
     except NameError:  # some of its types are imported for type checkers only
         hints = {}
+    options = read_pairs("-o", pairs)
+    for key, value in options.items():
+        hint = hints.get(key)
+        if hint in _PLAIN:
+            try:
+                options[key] = TypeAdapter(hint).validate_python(value, strict=hint is not float)
+            except ValidationError:
+                raise UserError(f"-o {key} takes a {hint.__name__}, not {str(value)!r}") from None
+    return options
+
+
+def read_pairs(flag: str, pairs: Iterable[str]) -> dict[str, Any]:
+    """Read ``KEY=VALUE`` pairs, whose values are YAML.
+
+    Args:
+        flag: How they are given, for the error.
+        pairs: The pairs; of one key the last counts.
+
+    Raises:
+        UserError: If a pair is malformed.
+    """
+    import yaml
+
     options = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not (key and equals):
-            raise UserError(f"-o takes KEY=VALUE, not {pair!r}")
+            raise UserError(f"{flag} takes KEY=VALUE, not {pair!r}")
         try:
-            value = yaml.safe_load(text)
+            options[key] = yaml.safe_load(text)
         except yaml.YAMLError:
-            value = text
-        hint = hints.get(key)
-        if hint in _PLAIN:
-            try:
-                value = TypeAdapter(hint).validate_python(value, strict=hint is not float)
-            except ValidationError:
-                raise UserError(f"-o {key} takes a {hint.__name__}, not {text!r}") from None
-        options[key] = value
+            options[key] = text
     return options
 
 

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import click
+
+from zephyrus.errors import UserError
+
+POLICY_OPTION = click.option(
+    "-p",
+    "--policy-option",
+    "policy_pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the policy, e.g. top_p=0.9 or, in this process, batch=32; may be repeated. "
+    "They are the keys of the policy table and of its sampling.",
+)
+_NEEDS = 'needs: pip install ".[local]"'
 
 
 @click.group()
@@ -15,7 +29,7 @@ def group() -> None:
 @group.command("list")
 @click.option("--json", "as_json", is_flag=True, help="The whole table.")
 def list_(as_json: bool) -> None:
-    """Every named policy; also: replay:RUN and openai:MODEL@URL."""
+    """Every named policy, and the forms that name others."""
     from zephyrus import registry
     from zephyrus.policy.table import policy_table, user_table_path
 
@@ -27,16 +41,32 @@ def list_(as_json: bool) -> None:
         "scripted": "solves every task with the tools",
         "random": "calls and answers at random",
     }
-    rows = {name: builtin.get(name, "a plug-in") for name in registry.names("policies")}
+    rows = {name: builtin.get(name) or _about(name) for name in registry.names("policies")}
     for name, entry in entries.items():
+        if entry.local:
+            rows[name] = f"{entry.model} in this process ({_NEEDS})"
+            continue
         parser = entry.tool_call_parser or "tools in the prompt"
         rows[name] = f"{entry.model} at {entry.base_url} ({parser})"
     rows["replay:RUN"] = "the messages of a saved run"
     rows["openai:MODEL@URL"] = "any OpenAI-compatible endpoint"
+    rows["local:MODEL"] = f"a model of the hub, or local:smollm2-135m, in this process ({_NEEDS})"
+    rows["FOLDER"] = f"a model, an adapter or a curriculum's run, likewise ({_NEEDS})"
     width = max(map(len, rows))
     for name, about in rows.items():
         click.echo(f"{name:{width}}  {about}")
     click.echo(f"Your own table: {user_table_path()}")
+
+
+def _about(name: str) -> str:
+    """The first line that a plug-in says about itself."""
+    from zephyrus import registry
+
+    try:
+        about = inspect.getdoc(registry.get("policies", name))
+    except UserError as error:
+        return f"(broken: {error})"
+    return about.splitlines()[0] if about else "a plug-in"
 
 
 @group.command(context_settings={"ignore_unknown_options": True})

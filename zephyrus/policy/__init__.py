@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zephyrus.errors import UserError
@@ -35,10 +37,11 @@ def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides:
     Args:
         spec: "scripted", "random", "replay:RUN", "baseline:NAME" (of the environment),
             "openai:MODEL@URL" (without a URL: $OPENAI_BASE_URL
-            or OpenAI's own), a name of the policy table, or the name of a plug-in. A policy is
-            given back as it is.
+            or OpenAI's own), "local:MODEL" (in this process: see `zephyrus.local.models.locate`)
+            or the folder of such a model, a name of the policy table, or the name of a plug-in. A
+            policy is given back as it is.
         base_url: Another address for an endpoint.
-        **overrides: For an endpoint, keys of `zephyrus.policy.table.PolicyEntry` or
+        **overrides: For an endpoint or a local model, keys of `zephyrus.policy.table.PolicyEntry` or
             `zephyrus.modeltable.Sampling`; for a plug-in, its arguments. None is no override.
 
     Raises:
@@ -65,11 +68,15 @@ def make_policy(spec: str | Policy, *, base_url: str | None = None, **overrides:
         row = parse_spec(spec)
         # Not the address: it may hold a password, and a resume may use another one.
         return _endpoint(f"openai:{row['model']}", row, options)
+    if spec.startswith("local:"):
+        return _local(spec, {"model": spec.removeprefix("local:")}, options)
+    if _is_folder(spec):
+        return _local(spec, {"model": spec}, options)
     return _named(spec, options)
 
 
 def policy_names() -> list[str]:
-    """Every name that `make_policy` knows, without the "replay:", "baseline:" and "openai:" forms."""
+    """Every name that `make_policy` knows, without the forms with a colon and folders."""
     from zephyrus.policy.table import policy_table
     from zephyrus.registry import names
 
@@ -87,6 +94,8 @@ def _named(spec: str, options: dict[str, Any]) -> Policy:
         factory = getattr(importlib.import_module(module), attribute)
     else:
         table = policy_table()
+        if spec in table and table[spec].local:
+            return _local(spec, table[spec].model_dump(exclude_unset=True), options)
         if spec in table:
             return _endpoint(spec, table[spec].model_dump(exclude_unset=True), options, spec)
         near = difflib.get_close_matches(spec, policy_names(), n=3, cutoff=0.4)
@@ -94,7 +103,8 @@ def _named(spec: str, options: dict[str, Any]) -> Policy:
             f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(policy_names())}"
         )
         raise UserError(
-            f"there is no policy {spec!r}; {hint} (or openai:MODEL@URL, replay:RUN, baseline:NAME)"
+            f"there is no policy {spec!r}; {hint} (or openai:MODEL@URL, local:MODEL, replay:RUN, "
+            "baseline:NAME, the folder of a model)"
         )
     if spec in _BUILT_IN:
         _refuse(spec, options)
@@ -112,12 +122,40 @@ def _endpoint(
 ) -> Policy:
     from zephyrus.modeltable import is_local
     from zephyrus.policy.endpoint import EndpointPolicy
-    from zephyrus.policy.table import TABLE
+    from zephyrus.policy.table import LOCAL_KEYS, TABLE
 
+    if wrong := LOCAL_KEYS & options.keys():
+        raise UserError(f"the policy {name!r} is an endpoint's, and takes no {', '.join(wrong)}")
     entry = TABLE.with_options(name, row, options)
     # At another address than the table's, the advice to serve it here would be wrong.
     servable = served_by if "base_url" not in options and is_local(entry.base_url) else None
     return EndpointPolicy(entry, name, served_by=servable)
+
+
+def _is_folder(spec: str) -> bool:
+    """Whether a policy is given by a path: one with a separator, or a model's folder here."""
+    marks = ("config.json", "adapter_config.json", "recipe.yaml")
+    path = "/" in spec or os.sep in spec or spec.startswith(("~", "."))
+    if path or any((Path(spec) / mark).is_file() for mark in marks):
+        return spec not in policy_names()
+    return False
+
+
+def _local(spec: str, row: dict[str, Any], options: dict[str, Any]) -> Policy:
+    from zephyrus.local.models import spelled
+    from zephyrus.local.policy import policy_for
+    from zephyrus.modeltable import Sampling
+    from zephyrus.policy.table import LOCAL_KEYS, TABLE, PolicyEntry
+
+    takes = {*LOCAL_KEYS, "temperature", "top_p", "max_tokens", "sampling"}
+    if wrong := options.keys() & (PolicyEntry.model_fields | Sampling.model_fields).keys() - takes:
+        raise UserError(
+            f"the policy {spec!r} runs in this process, and takes no option {', '.join(wrong)}"
+        )
+    model = spelled(row["model"])
+    row = {**row, "local": True, "model": model}
+    name = model.removeprefix("./") if _is_folder(spec) else spec
+    return policy_for(TABLE.with_options(name, row, options), name)
 
 
 def _refuse(spec: str, options: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from zephyrus.errors import PolicyError
 from zephyrus.messages import Message, Reply
 from zephyrus.policy.base import ContextLengthError, Policy, Session
 from zephyrus.policy.seeds import stable_seed
-from zephyrus.policy.table import PolicyEntry
+from zephyrus.policy.table import LOCAL_KEYS, PolicyEntry
 from zephyrus.policy.wire import read_reply, request_body
 from zephyrus.task import Task
 
@@ -43,7 +43,7 @@ class EndpointPolicy(Policy):
     def describe(self) -> dict[str, Any]:
         """See `Policy.describe`. Neither the API key nor a password in the address is in it."""
         entry = self.entry.model_dump(
-            exclude={"notes", "vllm_flags", "tool_call_parser", "reasoning_parser"}
+            exclude={"notes", "vllm_flags", "tool_call_parser", "reasoning_parser", *LOCAL_KEYS}
         )
         return {"name": self.name, **entry, "base_url": self.address}
 

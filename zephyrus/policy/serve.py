@@ -55,7 +55,7 @@ def serve_command(name: str, extra_args: Sequence[str] = ()) -> list[str]:
             machine.
     """
     table = policy_table()
-    if name not in table and name in policy_names():
+    if (name in table and table[name].local) or (name not in table and name in policy_names()):
         raise UserError(
             f"the policy {name!r} needs no server: zephyrus env rollout --policy {name}"
         )

@@ -9,6 +9,8 @@ from pydantic import Field
 
 from zephyrus.modeltable import ModelEntry, ModelTable
 
+LOCAL_KEYS = frozenset({"local", "context", "batch", "dtype", "thinking"})
+"""Keys of a row that mean something for a model in this process only."""
 TABLE_VARIABLE = "ZEPHYRUS_POLICIES"
 
 
@@ -24,6 +26,13 @@ class PolicyEntry(ModelEntry):
         tool_call_parser: vLLM's ``--tool-call-parser``.
         reasoning_parser: vLLM's ``--reasoning-parser``.
         vllm_flags: Further flags of vLLM.
+        local: The model runs in this process (extra ``local``): ``model`` is a folder, a packaged
+            model or one of the hub, and of the keys above only ``sampling`` counts; unless they
+            are given, temperature is 0 and max_tokens 512. The keys below are for these alone.
+        context: Tokens of the longest conversation.
+        batch: Conversations that are continued at once.
+        dtype: Of the weights; "auto" is bfloat16 where the processor computes with it.
+        thinking: Whether the chat template lets the model reason; None is the template's own way.
     """
 
     tool_prompt: Literal["native", "text"] = "native"
@@ -32,6 +41,11 @@ class PolicyEntry(ModelEntry):
     tool_call_parser: str | None = None
     reasoning_parser: str | None = None
     vllm_flags: list[str] = Field(default_factory=list)
+    local: bool = False
+    context: int = Field(default=8192, ge=1)
+    batch: int = Field(default=16, ge=1)
+    dtype: Literal["auto", "bfloat16", "float32"] = "auto"
+    thinking: bool | None = None
 
 
 TABLE = ModelTable(

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +25,7 @@ from zephyrus.judge.assess import Assessment
 from zephyrus.judge.base import Verdict
 from zephyrus.run import Run
 from zephyrus.task import Task
+from zephyrus.view.page import fill, part, source_hash
 from zephyrus.view.plain import plain
 
 if TYPE_CHECKING:
@@ -90,17 +88,16 @@ def render_claim_view(texts: Sequence[Text], judgements: Judgements, evaluation:
         ],
     }
     policy = f" ({evaluation.policy})" if evaluation.policy else ""
-    style, script = _part("claims.css"), _part("claims.js")
+    style, script = part("claims.css"), part("claims.js")
     filled = {
-        "STYLE_HASH": _hash(style),
-        "SCRIPT_HASH": _hash(script),
+        "STYLE_HASH": source_hash(style),
+        "SCRIPT_HASH": source_hash(script),
         "TITLE": escape(plain(f"Claims of {evaluation.run}{policy}")),
         "STYLE": style,
         "SCRIPT": script,
         "DATA": _embedded(data),
     }
-    # One pass: what is filled in is not searched again for further places.
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: filled[match[1]], _part("claims.html"))
+    return fill(part("claims.html"), filled)
 
 
 def locate(text: str, quote: str) -> list[Span]:
@@ -247,11 +244,3 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_harmless(item) for item in value]
     return value
-
-
-def _hash(content: str) -> str:
-    return b64encode(sha256(content.encode()).digest()).decode()
-
-
-def _part(name: str) -> str:
-    return files("zephyrus.view").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,252 @@
+"""Sampling many conversations at once from a model in this process.
+
+What the prompts share at the beginning (system prompt and tools) is computed once and kept; a
+sequence that has ended leaves the batch. Each sequence is drawn with a seed of its own, so that it
+gives the same text whatever else is in the batch (up to rounding, which depends on its size).
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import torch
+
+_SHARED = 16  # a shorter beginning is not worth keeping
+_NUCLEUS = 256  # as many of the likeliest tokens nearly always hold a nucleus
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model wrote.
+
+    Attributes:
+        ids: The tokens, the one that ended the turn included.
+        logprobs: Of each token, under the softmax at the temperature that it was sampled with (the
+            plain softmax for a greedy one), before the nucleus is cut: what a trainer computes
+            anew for the same tokens.
+        ended: Whether the turn was ended, not cut off.
+    """
+
+    ids: list[int]
+    logprobs: list[float]
+    ended: bool
+
+
+class Sampler(Protocol):
+    """What continues conversations; `Generator` is one."""
+
+    def generate(
+        self,
+        prompts: Sequence[Sequence[int]],
+        seeds: Sequence[int],
+        *,
+        temperature: float,
+        top_p: float,
+        max_tokens: Sequence[int],
+        wanted: Callable[[int], bool],
+    ) -> list[Completion]:
+        """Continue each prompt.
+
+        Args:
+            prompts: Tokens of each conversation, at least one.
+            seeds: One for each.
+            temperature: 0 is greedy.
+            top_p: Nucleus sampling.
+            max_tokens: The most that each may write, at least 1.
+            wanted: Asked for each prompt before each token; where it says no, no more is written.
+        """
+        ...
+
+
+class Generator:
+    """Samples from one causal language model; not to be used by two threads at once."""
+
+    def __init__(self, model: Any, stops: Collection[int]) -> None:
+        """Take a model.
+
+        Args:
+            model: A Hugging Face causal language model, in evaluation mode or not.
+            stops: The tokens that end a turn.
+        """
+        self.model = model
+        self.stops = frozenset(stops)
+        self._prefix: tuple[list[int], Any] | None = None
+        self._weights: tuple[int, ...] = ()
+
+    def generate(
+        self,
+        prompts: Sequence[Sequence[int]],
+        seeds: Sequence[int],
+        *,
+        temperature: float,
+        top_p: float,
+        max_tokens: Sequence[int],
+        wanted: Callable[[int], bool] = lambda index: True,
+    ) -> list[Completion]:
+        """Continue each prompt; see `Sampler.generate`."""
+        import torch
+
+        from zephyrus.local.decoding import grouped
+
+        was_training = self.model.training
+        self.model.eval()
+        try:
+            with torch.inference_mode(), grouped(self.model):
+                return self._generate(prompts, seeds, temperature, top_p, max_tokens, wanted)
+        finally:
+            if was_training:
+                self.model.train()
+
+    def _generate(
+        self,
+        prompts: Sequence[Sequence[int]],
+        seeds: Sequence[int],
+        temperature: float,
+        top_p: float,
+        max_tokens: Sequence[int],
+        wanted: Callable[[int], bool],
+    ) -> list[Completion]:
+        import torch
+
+        from zephyrus.local.decoding import roomy
+
+        device = self.model.device
+        logits, cache, mask = self._read(prompts)
+        cache = roomy(cache)
+        draw = [random.Random(seed) for seed in seeds]
+        ids: list[list[int]] = [[] for _ in prompts]
+        logprobs: list[list[float]] = [[] for _ in prompts]
+        active = list(range(len(prompts)))
+        positions = mask.sum(dim=1)
+        while True:
+            points = [draw[i].random() for i in active]
+            chosen, scores = choose(logits, points, temperature, top_p)
+            for row, i in enumerate(active):
+                ids[i].append(chosen[row])
+                logprobs[i].append(scores[row])
+            stay = [
+                row
+                for row, i in enumerate(active)
+                if chosen[row] not in self.stops and len(ids[i]) < max_tokens[i] and wanted(i)
+            ]
+            if not stay:
+                break
+            if len(stay) < len(active):
+                rows = torch.tensor(stay, device=device)
+                cache.batch_select_indices(rows)
+                mask, positions = mask[rows], positions[rows]
+                active = [active[row] for row in stay]
+                chosen = [chosen[row] for row in stay]
+            mask = torch.cat([mask, mask.new_ones(len(active), 1)], dim=1)
+            output = self.model(
+                input_ids=torch.tensor(chosen, device=device)[:, None],
+                attention_mask=mask,
+                position_ids=positions[:, None],
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=1,
+            )
+            logits, cache = output.logits[:, -1], output.past_key_values
+            positions = positions + 1
+        return [
+            Completion(written, scores, written[-1] in self.stops)
+            for written, scores in zip(ids, logprobs, strict=True)
+        ]
+
+    def _read(self, prompts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, Any, torch.Tensor]:
+        """Read the prompts: (logits of the next token, cache, attention mask)."""
+        import torch
+
+        device = self.model.device
+        shared = _common(prompts)
+        cache = self._shared(list(prompts[0][:shared]), len(prompts)) if shared >= _SHARED else None
+        begin = shared if cache is not None else 0
+        rest = [list(prompt[begin:]) for prompt in prompts]
+        width = max(map(len, rest))
+        padding = min(self.stops)
+        tokens = [[padding] * (width - len(part)) + part for part in rest]
+        there = [[1] * begin + [0] * (width - len(part)) + [1] * len(part) for part in rest]
+        mask = torch.tensor(there, device=device)
+        positions = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, begin:]
+        output = self.model(
+            input_ids=torch.tensor(tokens, device=device),
+            attention_mask=mask,
+            position_ids=positions,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        return output.logits[:, -1], output.past_key_values, mask
+
+    def _shared(self, ids: list[int], copies: int) -> Any:
+        """The cache of a common beginning, for a batch."""
+        import torch
+
+        # An optimiser's step raises these counters: what was computed before is another model's.
+        weights = tuple(p._version for p in self.model.parameters() if not p.is_inference())
+        if self._prefix is None or weights != self._weights or self._prefix[0] != ids:
+            output = self.model(
+                input_ids=torch.tensor([ids], device=self.model.device),
+                use_cache=True,
+                logits_to_keep=1,
+            )
+            self._prefix, self._weights = (ids, output.past_key_values), weights
+        cache = copy.deepcopy(self._prefix[1])
+        cache.batch_repeat_interleave(copies)
+        return cache
+
+
+def choose(
+    logits: torch.Tensor, points: Sequence[float], temperature: float, top_p: float
+) -> tuple[list[int], list[float]]:
+    """Choose a token for each row by inverting its cumulative distribution.
+
+    Args:
+        logits: Of shape (batch, vocabulary).
+        points: A number in [0, 1) for each row, drawn evenly.
+        temperature: 0 is greedy.
+        top_p: The smallest set of the likeliest tokens with this probability or more is drawn from.
+
+    Returns:
+        The tokens, and their log probabilities; see `Completion.logprobs`.
+    """
+    import torch
+
+    logits = logits.float().cpu()
+    if temperature == 0:
+        chosen = logits.argmax(dim=-1)
+        scale = logits
+    else:
+        scale = logits / temperature
+        weights = torch.softmax(scale, dim=-1, dtype=torch.float64)
+        order = None
+        if top_p < 1.0:
+            weights, order = _nucleus(weights, top_p)
+        running = weights.cumsum(dim=-1)
+        mark = torch.tensor(points, dtype=torch.float64)[:, None] * running[:, -1:]
+        chosen = torch.searchsorted(running, mark, right=True).clamp(max=weights.shape[1] - 1)
+        chosen = (chosen if order is None else order.gather(1, chosen))[:, 0]
+    scores = scale.gather(1, chosen[:, None])[:, 0] - scale.logsumexp(dim=-1)
+    return chosen.tolist(), scores.tolist()
+
+
+def _nucleus(weights: torch.Tensor, top_p: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """The weights of the likeliest tokens, 0 outside the nucleus, and which tokens they are."""
+    ranked, order = weights.topk(min(_NUCLEUS, weights.shape[1]), dim=-1)
+    if bool((ranked.sum(dim=-1) < top_p).any()):
+        ranked, order = weights.sort(dim=-1, descending=True)
+    beyond = ranked.cumsum(dim=-1) - ranked >= top_p
+    return ranked.masked_fill(beyond, 0.0), order
+
+
+def _common(prompts: Sequence[Sequence[int]]) -> int:
+    """How many tokens all prompts begin with; at least one of each is left over."""
+    every = [list(prompt) for prompt in prompts]
+    low, high = min(every), max(every)  # what these share, all between them share
+    most = min(map(len, every)) - 1
+    return next((i for i in range(most) if low[i] != high[i]), most)

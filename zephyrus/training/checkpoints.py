@@ -1,0 +1,68 @@
+"""Checkpoints that training goes on from: whole ones only, whatever moment it was killed at.
+
+TRL writes a checkpoint file by file; what is ours (`BESIDE`) is written last, and a checkpoint that
+lacks it is half-written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from zephyrus.jsonlines import write_whole
+
+BESIDE = "zephyrus.json"
+
+
+def last_whole(folder: Path, *, clean: bool = True) -> Path | None:
+    """The latest whole checkpoint in a folder.
+
+    Args:
+        folder: Of ``checkpoint-N`` folders.
+        clean: Remove the half-written ones.
+    """
+    found = sorted(folder.glob("checkpoint-*"), key=step_of)
+    whole = [path for path in found if (path / BESIDE).is_file()]
+    if clean:
+        for path in set(found) - set(whole):
+            shutil.rmtree(path, ignore_errors=True)
+    return whole[-1] if whole else None
+
+
+def step_of(checkpoint: Path) -> int:
+    """The step after which a checkpoint was saved."""
+    return int(checkpoint.name.rpartition("-")[2])
+
+
+def complete(checkpoint: Path, beside: dict[str, Any]) -> None:
+    """Write what is ours, once everything else is on the disk."""
+    # TRL's copy of the adapter that a stage began with is made anew by the next process. Trainer
+    # would load it in the place of the trained one (transformers 5.19, _load_from_checkpoint).
+    shutil.rmtree(checkpoint / "ref", ignore_errors=True)
+    for path in checkpoint.rglob("*"):
+        if path.is_file():
+            _sync(path)
+    write_whole(checkpoint / BESIDE, json.dumps(beside))
+
+
+def beside(checkpoint: Path) -> dict[str, Any]:
+    """What `complete` wrote."""
+    read: dict[str, Any] = json.loads((checkpoint / BESIDE).read_text("utf-8"))
+    return read
+
+
+def put(made: Path, folder: Path) -> None:
+    """Move a finished folder to its place, over one that may be there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    made.rename(folder)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,43 @@
+"""A rollout as tokens to train on: what the policy wrote counts, what it read does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zephyrus.local.chat import Chat
+from zephyrus.local.policy import Tokens
+from zephyrus.trajectory import Trajectory
+
+
+def tokens_of(rollout: Trajectory, chat: Chat, schemas: Sequence[Mapping[str, Any]]) -> Tokens:
+    """The tokens of a rollout whose own are not known: a demonstration, or another model's.
+
+    The policy's turns are written as the chat template writes them, reasoning included.
+
+    Args:
+        rollout: A finished rollout.
+        chat: How the model that is trained writes conversations.
+        schemas: The tools that were offered.
+    """
+    messages = rollout.messages
+    tokens = Tokens()
+    first = next((i for i, m in enumerate(messages) if m.role == "assistant"), len(messages))
+    tokens.read(chat.begin(messages[:first], schemas))
+    while first < len(messages):
+        turn = chat.turn(messages[: first + 1], schemas)
+        tokens.ids += turn
+        tokens.written += [True] * len(turn)
+        tokens.logprobs += [0.0] * len(turn)
+        following = range(first + 1, len(messages))
+        after = next((i for i in following if messages[i].role == "assistant"), len(messages))
+        if after < len(messages):
+            observations = messages[first + 1 : after]
+            tokens.read(chat.observe(observations, schemas, ended=True))
+        first = after
+    return tokens
+
+
+def to_row(tokens: Tokens) -> dict[str, list[int]]:
+    """A row of TRL's SFTTrainer: ``input_ids``, and ``assistant_masks`` (1 where trained on)."""
+    return {"input_ids": list(tokens.ids), "assistant_masks": [int(w) for w in tokens.written]}
