@@ -162,6 +162,27 @@ def test_several_processes_lose_nothing(path):
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+def open_at_once(path, barrier):
+    barrier.wait()
+    JudgeCache(path).put({"a": 1})
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_new_file_is_set_up_by_many_at_once(tmp_path):
+    context = multiprocessing.get_context("fork")
+    for n in range(15):
+        barrier = context.Barrier(8)
+        work = [
+            context.Process(target=open_at_once, args=(tmp_path / f"{n}.sqlite", barrier))
+            for _ in range(8)
+        ]
+        for process in work:
+            process.start()
+        for process in work:
+            process.join(60)
+        assert [process.exitcode for process in work] == [0] * 8
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_child_opens_its_own(path):
     cache = JudgeCache(path)

@@ -169,6 +169,24 @@ class JudgeCache:
         if self._connection is not None and self._process == os.getpid():
             return self._connection
         # A connection must not be used, nor closed, by a forked child.
+        until = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                connection = self._connect()
+                break
+            except sqlite3.OperationalError as error:
+                if not _is(error, sqlite3.SQLITE_BUSY) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+        self._connection, self._process = connection, os.getpid()
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        """A new connection, to a file that is set up.
+
+        Where several processes set up one new file, SQLite tells some of them at once, in spite of
+        the time they would wait, that it is busy: each holds what another waits for.
+        """
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -177,7 +195,6 @@ class JudgeCache:
         except BaseException:
             connection.close()
             raise
-        self._connection, self._process = connection, os.getpid()
         return connection
 
     def _set_aside(self, error: sqlite3.DatabaseError) -> None:
@@ -199,11 +216,13 @@ class JudgeCache:
         )
 
 
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
+def _is(error: sqlite3.Error, *codes: int) -> bool:
     code = getattr(error, "sqlite_errorcode", None)
-    if code is not None:
-        return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    return False
+    return code is not None and code & 0xFF in codes
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return _is(error, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _damaged(path: Path) -> bool:
