@@ -1,6 +1,7 @@
 # Two commands do all the set-up: `make demo` and `make test`. Each makes .venv if it is missing.
 PYTHON ?= python3
 VENV ?= .venv
+JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
@@ -13,7 +14,8 @@ help:
 	@echo "make fast         the tests without the slow ones"
 	@echo "make local-model  fetch a real small language model and a server for it (160 MB)"
 	@echo "make bench        all benchmarks, against named alternatives (a quarter of an hour)"
-	@echo "PYTHON=python3.12 chooses the interpreter, VENV=DIR the folder; make clean after a change"
+	@echo "PYTHON=python3.12 chooses the interpreter, VENV=DIR the folder, JOBS=4 how many tests run at once;"
+	@echo "make clean after a change of them"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -47,10 +49,10 @@ imports: $(VENV)/dev.stamp
 
 pytest: $(VENV)/dev.stamp
 	-$(BIN)/python examples/local_model/local_model.py install
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS) --dist loadfile
 
 fast: $(VENV)/dev.stamp
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n $(JOBS) --dist loadfile -m "not slow"
 
 local-model: $(VENV)/base.stamp
 	$(BIN)/python examples/local_model/local_model.py install

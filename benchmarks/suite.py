@@ -35,6 +35,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "endpoint": ("rollout", "endpoint"),
     "loop": ("loop",),
     "judging": ("judging",),
+    "training": ("training",),
     "growth": ("growth-features", "growth-grid", "growth-leads", "growth-rollouts"),
 }
 """Modules of ``benchmarks.groups`` and their rows; each has a function for each in ``ROWS``."""

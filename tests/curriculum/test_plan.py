@@ -140,6 +140,22 @@ def test_an_unknown_model_is_said_to_be_unknown():
     assert "Memory: not estimated" in shown
 
 
+@pytest.mark.parametrize(
+    ("changes", "stages"),
+    [
+        ([], ["rl"]),
+        (["model.dtype=auto"], ["rl"]),
+        (["model.dtype=float32"], []),
+        (["model.lora={}"], []),
+        (["stages.rl.optimiser.learning_rate=1e-5"], []),
+    ],
+)
+def test_weights_that_would_lose_their_steps_are_warned_of(changes, stages):
+    plan = make_plan(read_recipe(LOCO, changes))
+    assert [warning.split()[0] for warning in plan.warnings] == stages
+    assert text(render(plan)).count("Beware: rl trains all weights in") == len(stages)
+
+
 def test_the_plan_in_json_has_the_whole_recipe():
     plan = make_plan(read_recipe(TINY))
     assert plan.to_dict()["recipe"] == plan.recipe.model_dump(mode="json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,6 +18,10 @@ GPU_GB = 80
 
 SHARDS = (1, 2, 4, 8, 16)
 """Over how many GPUs the state of training may be shared out."""
+
+LOST_IN_BFLOAT16 = 1e-5
+"""AdamW's steps are about as large as the learning rate, and 0.02 in bfloat16 changes by 1.2e-4 or
+not at all."""
 
 _RESUMABLE = 2
 """Checkpoints with the optimiser's state that a stage keeps to go on from."""
@@ -84,6 +89,7 @@ class Plan:
         parameters: Of the model; None if not known.
         trained: How many of them are trained; None if not known.
         source: Where the sizes are from; "" if not known.
+        warnings: What will run, but not as one would wish, in sentences.
     """
 
     recipe: Recipe
@@ -92,6 +98,7 @@ class Plan:
     parameters: int | None
     trained: int | None
     source: str
+    warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -113,7 +120,20 @@ def make_plan(recipe: Recipe, concurrency: int = CONCURRENCY) -> Plan:
         size.parameters if size else None,
         trained_parameters(recipe, size) if size else None,
         size.source if size else "",
+        tuple(_warnings(recipe)),
     )
+
+
+def _warnings(recipe: Recipe) -> Iterator[str]:
+    rounded = recipe.model.lora is None and recipe.model.dtype != "float32"
+    for stage in recipe.stages:
+        if rounded and stage.optimiser.learning_rate < LOST_IN_BFLOAT16:
+            yield (
+                f"{stage.name} trains all weights in {recipe.model.dtype} at a learning rate of "
+                f"{stage.optimiser.learning_rate:g}: bfloat16 rounds a weight to 8 bits, and steps "
+                "as small as these are mostly lost. Set model.dtype=float32, or train adapters "
+                "(model.lora), which are kept in float32."
+            )
 
 
 def _stage(recipe: Recipe, stage: Stage, concurrency: int) -> StagePlan:
@@ -229,6 +249,6 @@ def _disk(recipe: Recipe, stage: Stage) -> float | None:
     trained = trained_parameters(recipe, size) if size else None
     if trained is None:
         return None
-    each = trained * (4 if recipe.model.lora or recipe.model.dtype == "float32" else 2)
+    each = trained * (2 if recipe.model.dtype == "bfloat16" and not recipe.model.lora else 4)
     candidates = stage.evaluation.keep + 2
     return (3 * each * _RESUMABLE + each * (candidates + 2)) / GB

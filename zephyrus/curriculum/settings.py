@@ -52,7 +52,8 @@ class Model(Part):
 
     Attributes:
         name: A folder, a name of `zephyrus.local.models.PACKAGED`, or a name on the model hub.
-        dtype: Of the weights.
+        dtype: Of the weights; "auto" is bfloat16 where the processor computes with it, and float32
+            elsewhere.
         lora: Adapters; null trains all weights.
         context: Tokens of the longest conversation.
         compact: The short system prompt and tool schemas, for very small models.
@@ -62,7 +63,7 @@ class Model(Part):
     """
 
     name: str = Field(min_length=1)
-    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    dtype: Literal["bfloat16", "float32", "auto"] = "bfloat16"
     lora: Lora | None = None
     context: int = Field(default=8192, ge=128)
     compact: bool = False

@@ -41,6 +41,7 @@ def render(plan: Plan, *, formula: bool = False) -> RenderableType:
         note = f": {need.note}" if need.note else ""
         parts.append(Text(plain(f"{_MARKS[need.state]} {need.what}{note}"), style=style))
     parts.append(Text("✓ there   ✗ missing   ? only the run finds out"))
+    parts += [Text(plain(f"Beware: {warning}"), style="yellow") for warning in plan.warnings]
     parts.append(Text(_memory(plan)))
     if formula:
         parts += [Text(), Text("How memory is estimated", style="bold"), Text(FORMULA)]

@@ -15,6 +15,7 @@ from zephyrus.local.models import PACKAGED, locate, packaged
 from zephyrus.task import Task
 from zephyrus.training.ranks import OUTAGE
 from zephyrus.training.rl import Rollouts, parts_of, reward_functions
+from zephyrus.training.savings import save_work
 from zephyrus.training.trainee import Trainee
 
 
@@ -183,13 +184,15 @@ def sft_trainer(
     from datasets import Dataset
     from trl import SFTTrainer
 
-    return SFTTrainer(
+    trainer = SFTTrainer(
         model=trainee.model,
         args=arguments,
         train_dataset=Dataset.from_list(list(rows)),
         processing_class=trainee.tokenizer,
         callbacks=callbacks,
     )
+    save_work(trainee.model)
+    return trainer
 
 
 def grpo_trainer(
@@ -217,7 +220,7 @@ def grpo_trainer(
         where = locate(trainee.name)
         path = packaged(str(where)) if where in PACKAGED else where
         trainee.model.config._name_or_path = str(path)
-    return GRPOTrainer(
+    trainer = GRPOTrainer(
         model=trainee.model,
         reward_funcs=reward_functions(rollouts.parts),
         args=arguments,
@@ -226,3 +229,5 @@ def grpo_trainer(
         callbacks=callbacks,
         rollout_func=rollouts,
     )
+    save_work(trainee.model)
+    return trainer
