@@ -1,5 +1,6 @@
 """Single stages through `TRLWork`: the reference of the divergence, shifting weights, outages."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -16,7 +17,10 @@ from zephyrus.curriculum.scheduler import Scheduler
 from zephyrus.errors import WorkError
 from zephyrus.judge import make_judge
 from zephyrus.registry import register
+from zephyrus.run import Run
+from zephyrus.training.examples import tokens_of
 from zephyrus.training.sampling import Patience
+from zephyrus.training.trainee import Trainee
 from zephyrus.training.work import TRLWork
 
 pytestmark = pytest.mark.slow
@@ -45,6 +49,23 @@ def test_the_divergence_is_from_where_the_stage_began(tiny_model, tmp_path, lora
     name = "adapter_model.safetensors" if lora else "model.safetensors"
     assert (last / name).is_file()
     assert not (last / "ref").exists()
+
+
+def test_the_speed_of_fine_tuning_is_in_tokens_of_its_rows(tiny_model, tmp_path):
+    exam = held_out(choose="last", every=3)
+    stage = {**RSFT, "until": {"steps": 3}, "evaluation": exam}
+    work = trained(make_recipe(tiny_model, stage), tmp_path / "run")
+    folder = tmp_path / "run/stages/rsft"
+    chat = Trainee.load(work.recipe.model).chat
+    schemas = ToyEnv().tool_schemas()
+    lengths = [len(tokens_of(t, chat, schemas).ids) for t in Run.open(folder / "kept")]
+    first, *others = lines(folder / "steps.jsonl")
+    assert "tokens_per_second" not in first  # what went before it is not known
+    pairs = {a + b for a, b in itertools.combinations(lengths, 2)}
+    for step in others:
+        count = step["tokens_per_second"] * step["seconds"]
+        assert count == pytest.approx(round(count))
+        assert round(count) in pairs
 
 
 def test_weights_of_a_step_are_those_logged_and_shift_by_its_rollouts(tiny_model, tmp_path):

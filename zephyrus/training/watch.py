@@ -113,6 +113,7 @@ class Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no types
         self.trainer: Any = None
         self._began = time.monotonic()
         self._line: dict[str, Any] = {}
+        self._tokens: float | None = None
 
     def go_on_from(self, checkpoint: Path | None) -> int:
         """Forget what came after a checkpoint, and take up what lies beside it; returns its step."""
@@ -176,6 +177,12 @@ class Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no types
             value = (logs or {}).get(theirs)
             if value is not None:
                 self._line[ours] = float(value)
+        if self.rollouts is None and (tokens := (logs or {}).get("num_tokens")) is not None:
+            # TRL counts those that were computed, from where this process began.
+            if self._tokens is not None:
+                new = float(tokens) - self._tokens
+                self._line["tokens_per_second"] = new / self._line["seconds"]
+            self._tokens = float(tokens)
         if self.ranks.main:
             append_line(self.folder / STEPS, self._line)
             if self.tell is not None:
