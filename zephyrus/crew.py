@@ -160,7 +160,7 @@ class Crew:
             episode = self._env.begin(task, key)
             session = self._policy.session(self._env, task, key.seed, key.repeat)
             while not episode.done:
-                await self._turn(session, episode)
+                await take_turn(session, episode)
                 await asyncio.sleep(0)  # a policy that never waits must not starve the others
         except UserError:
             raise
@@ -174,21 +174,6 @@ class Crew:
             else:
                 episode.fail(str(error) if isinstance(error, PolicyError) else trace(error))
         return episode.trajectory
-
-    async def _turn(self, session: Session, episode: Episode) -> None:
-        asked = time.monotonic()
-        try:
-            async with asyncio.timeout(episode.seconds_left) as clock:
-                reply = await session.act(episode.messages)
-        except TimeoutError:
-            if not clock.expired():
-                raise  # the policy's own, and so an error of its endpoint
-            episode.trajectory.policy_seconds += time.monotonic() - asked
-            await episode.truncate(StopReason.TIME)
-            return
-        if not reply.seconds:
-            reply = replace(reply, seconds=time.monotonic() - asked)
-        await episode.step(reply)
 
     async def _write(self) -> None:
         loop = asyncio.get_running_loop()
@@ -219,6 +204,23 @@ class Crew:
         self._trouble = self._trouble or trouble
         for worker in self._workers:
             worker.cancel()
+
+
+async def take_turn(session: Session, episode: Episode) -> None:
+    """Ask the policy for its next message and answer it, within the episode's budget of time."""
+    asked = time.monotonic()
+    try:
+        async with asyncio.timeout(episode.seconds_left) as clock:
+            reply = await session.act(episode.messages)
+    except TimeoutError:
+        if not clock.expired():
+            raise  # the policy's own, and so an error of its endpoint
+        episode.trajectory.policy_seconds += time.monotonic() - asked
+        await episode.truncate(StopReason.TIME)
+        return
+    if not reply.seconds:
+        reply = replace(reply, seconds=time.monotonic() - asked)
+    await episode.step(reply)
 
 
 def resume_text(done: int, folder: Path) -> str:

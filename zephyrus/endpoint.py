@@ -154,11 +154,14 @@ class Endpoint:
         if client is not None:
             await client.close()
 
-    async def complete(self, body: Mapping[str, Any]) -> Any:
+    async def complete(
+        self, body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
+    ) -> Any:
         """Send one request, again and again while there is hope.
 
         Args:
             body: The request.
+            headers: Further headers, over the client's own.
 
         Returns:
             The decoded response.
@@ -176,7 +179,7 @@ class Endpoint:
         for attempt in range(self.entry.retries + 1):
             wait = min(self.first_wait * 2**attempt, LONGEST_WAIT)
             try:
-                return await self._post(body)
+                return await self._post(body, headers)
             except openai.APIStatusError as error:
                 trouble = self._told(error)
                 if _too_long(error):
@@ -197,10 +200,12 @@ class Endpoint:
                 await asyncio.sleep(wait * random.uniform(1.0, 1.25))
         raise EndpointError(f"{self.address}: {trouble}, after {self.entry.retries + 1} attempts")
 
-    async def _post(self, body: Mapping[str, Any]) -> Any:
+    async def _post(self, body: Mapping[str, Any], headers: Mapping[str, str] | None) -> Any:
         # The SDK's timeout is per read; this one is for the whole request.
         async with asyncio.timeout(self.entry.timeout):
-            raw = await self._clients.get().post("/chat/completions", body=body, cast_to=bytes)
+            raw = await self._clients.get().post(
+                "/chat/completions", body=body, cast_to=bytes, options={"headers": headers or {}}
+            )
         data = json.loads(raw)
         if not isinstance(data, dict) or not data.get("choices"):
             raise ValueError(f"no choices in {raw[:200]!r}")

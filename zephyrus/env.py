@@ -21,7 +21,9 @@ from zephyrus.errors import JudgeError, UserError
 from zephyrus.judge.base import Brief
 from zephyrus.limits import Limits
 from zephyrus.messages import Message, Reply
+from zephyrus.numeric import NumericAnswer
 from zephyrus.registry import get, register_gymnasium
+from zephyrus.scenes import Scenes
 from zephyrus.spaces import Unicode
 from zephyrus.task import Task, TaskSet
 from zephyrus.tools import Tool, World
@@ -132,6 +134,14 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
     async def release(self) -> None:
         """Let go of what belongs to the running event loop; the environment may be used again."""
 
+    def scenes(self) -> Scenes | None:
+        """The worlds to choose from where there is no task, or None if there is but one.
+
+        Raises:
+            UserError: If its data can't be had.
+        """
+        return None
+
     def baseline(self, task: Task, name: str) -> Script:
         """One of the environment's `baselines`: a script that is not meant to solve the task."""
         known = ", ".join(self.baselines)
@@ -147,6 +157,19 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
             UserError: If the environment has no texts to judge.
         """
         raise UserError(f"the environment {self.name!r} has no texts for a judge")
+
+    @classmethod
+    def numeric_answer(cls, facts: Mapping[str, Any], answer: str | None) -> NumericAnswer | None:
+        """How far an answer is from the gold number, for ``zephyrus env plot``.
+
+        Args:
+            facts: Of the task; see `zephyrus.task.Task.facts`.
+            answer: The text of the answer, None if there is none.
+
+        Returns:
+            None if no number was asked for.
+        """
+        return None
 
     def sample_answer(self, task: Task, rng: np.random.Generator) -> str:
         """A random answer of the right form, for the random policy."""

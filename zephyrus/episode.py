@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from zephyrus.errors import JudgeError, trace
@@ -151,7 +151,7 @@ class Episode:
                 return observations
             record.error = result.error
             record.seconds = time.monotonic() - began
-            text = self._cut(clean_text(result.text))
+            text = shown(result.text, self.limits.observation_chars)
             observations.append(Message("tool", text, tool_call_id=call.id, name=call.name))
             images.extend(result.images)
         if images:
@@ -168,11 +168,7 @@ class Episode:
                 error="malformed_json",
             )
         if tool is None:
-            known = ", ".join(self.tools)
-            return ToolResult(
-                f"Error: there is no tool {call.name!r}. The tools are: {known}.",
-                error="unknown_tool",
-            )
+            return unknown_tool(call.name, self.tools)
         times = (self.limits.tool_seconds, self.seconds_left)
         seconds = min((t for t in times if t is not None), default=None)
         return await tool.call(call.arguments, self.world, seconds)
@@ -193,12 +189,6 @@ class Episode:
             return None
         return ToolResult(f"Error: {problem}.", error="budget")
 
-    def _cut(self, text: str) -> str:
-        limit = self.limits.observation_chars
-        if len(text) <= limit:
-            return text
-        return text[:limit] + f"\n[cut: {len(text) - limit} more characters; ask for less]"
-
     async def _check_budgets(self) -> None:
         record, limits = self.trajectory, self.limits
         used = record.usage.prompt_tokens + record.usage.completion_tokens
@@ -218,6 +208,22 @@ class Episode:
             await score(self.env, self.task, self.trajectory)
         except Exception as error:
             self.fail(f"{type(error).__name__} while scoring: {trace(error)}")
+
+
+def unknown_tool(name: str, tools: Iterable[str]) -> ToolResult:
+    """What is answered to a call of a tool that is not there."""
+    return ToolResult(
+        f"Error: there is no tool {name!r}. The tools are: {', '.join(tools)}.",
+        error="unknown_tool",
+    )
+
+
+def shown(text: str, limit: int) -> str:
+    """The text of an observation as it is shown: valid Unicode, at most ``limit`` characters."""
+    text = clean_text(text)
+    if len(text) <= limit:
+        return text
+    return text[:limit] + f"\n[cut: {len(text) - limit} more characters; ask for less]"
 
 
 async def score(env: ToolEnv, task: Task, trajectory: Trajectory) -> None:

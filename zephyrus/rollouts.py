@@ -285,9 +285,8 @@ def _check_worlds(env: ToolEnv, tasks: Iterable[Task]) -> None:
 def _config(
     env: ToolEnv, policy: Policy, bank: TaskSet, seed: int, n: int, repeats: int
 ) -> dict[str, Any]:
-    prompt = json.dumps([env.system_prompt(), env.tool_schemas()])
     return {
-        "env": {**env.describe(), "prompt_sha256": _digest(prompt)},
+        "env": {**env.describe(), "prompt_sha256": prompt_digest(env)},
         "policy": policy.describe(),
         "seed": seed,
         "n": n,
@@ -296,6 +295,11 @@ def _config(
         "bank": _bank_facts(bank),
         "versions": {"zephyrus": __version__, "python": platform.python_version()},
     }
+
+
+def prompt_digest(env: ToolEnv) -> str:
+    """What tells whether a policy would be shown the same prompt and tools."""
+    return _digest(json.dumps([env.system_prompt(), env.tool_schemas()]))
 
 
 def _bank_facts(bank: TaskSet) -> dict[str, Any]:

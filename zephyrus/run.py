@@ -23,16 +23,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from zephyrus.errors import UserError
+from zephyrus.fileformat import FileFormat, LaterFormatError
 from zephyrus.jsonlines import append, damaged, lines, mend, open_to_append, refusals, write_whole
 from zephyrus.lock import FileLock, LockHeldError
 from zephyrus.runconfig import CONFIG, check_same, read_config, to_yaml
 from zephyrus.summary import summarise
+from zephyrus.trajectory import FORMAT as ROLLOUT
 from zephyrus.trajectory import Key, Trajectory
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TRAJECTORIES, ERRORS, SUMMARY = "trajectories.jsonl", "errors.jsonl", "summary.json"
+
+SUMMARY_FORMAT = FileFormat("run-summary", "0.1.0")
 
 NAMED_RUNS = 8
 """Runs below ``runs``, the latest first, that `find` names when it finds none."""
@@ -228,7 +232,8 @@ class Run:
     def write_summary(self) -> dict[str, Any]:
         """Make the summary anew and keep it in ``summary.json``."""
         summary = self._summarise()
-        write_whole(self.path / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(SUMMARY_FORMAT.stamp(summary), indent=2, ensure_ascii=False)
+        write_whole(self.path / SUMMARY, text + "\n")
         return summary
 
     def replace(self, trajectories: Iterator[Trajectory]) -> None:
@@ -348,14 +353,14 @@ def _row(t: Trajectory) -> dict[str, Any]:
 def _trajectories(path: Path) -> Iterator[Trajectory]:
     for number, line in enumerate(lines(path), 1):
         try:
-            yield Trajectory.from_json(line)
+            yield Trajectory.from_json(line, f"{path}, line {number},")
         except ValueError as error:
             raise damaged(path, number, error) from error
 
 
 def _key(data: Any) -> Key:
     try:
-        task, seed, repeat = data["key"]
+        task, seed, repeat = ROLLOUT.read(data, "a rollout")["key"]
         return Key(str(task), int(seed), int(repeat))
     except (KeyError, TypeError) as error:
         raise ValueError(f"no key ({error})") from error
@@ -368,8 +373,7 @@ def _strangers(folder: Path) -> str:
 
 def _read_summary(file: Path) -> dict[str, Any] | None:
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        kept = SUMMARY_FORMAT.read(json.loads(file.read_text(encoding="utf-8")), file)
+    except (OSError, ValueError, LaterFormatError):
         return None
-    whole = isinstance(kept, dict) and summarise([]).keys() <= kept.keys()
-    return kept if whole else None
+    return kept if summarise([]).keys() <= kept.keys() else None

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from zephyrus.errors import UserError
+from zephyrus.fileformat import FileFormat
 
 CONFIG = "config.yaml"
+FORMAT = FileFormat("run-config", "0.1.0")
 GROWING = ("n", "repeats")
 """Config keys that a resume may raise."""
 FREE = ("versions", "policy.base_url", "env.judge_url")
@@ -22,17 +24,19 @@ CHANGED = {
 
 
 def to_yaml(config: Mapping[str, Any]) -> str:
-    """A configuration as text."""
+    """A configuration as it is written."""
     import yaml
 
-    return yaml.safe_dump(dict(config), sort_keys=False)  # escapes: PyYAML folds some characters
+    return yaml.safe_dump(
+        FORMAT.stamp(config), sort_keys=False
+    )  # escapes: PyYAML folds some characters
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """The configuration of the run in a folder.
 
     Raises:
-        UserError: If it can't be read or is none.
+        UserError: If it can't be read, is none, or was written by a later release.
     """
     import yaml
 
@@ -44,7 +48,10 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise UserError(f"{folder / CONFIG} is not YAML: {error}") from error
     if not isinstance(config, dict) or not isinstance(config.get("env"), dict):
         raise UserError(f"{folder / CONFIG} is not the configuration of a run")
-    return config
+    try:
+        return FORMAT.read(config, folder / CONFIG)
+    except ValueError as error:
+        raise UserError(f"{folder / CONFIG} is damaged: {error}") from error
 
 
 def check_same(old: Mapping[str, Any], new: Mapping[str, Any], folder: Path) -> None:

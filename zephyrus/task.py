@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any, overload
 
 from zephyrus.errors import UserError
+from zephyrus.fileformat import FileFormat, LaterFormatError
 from zephyrus.jsonlines import write_whole
 from zephyrus.messages import clean_text
 
 SPLITS = ("train", "validation", "test")
+
+FORMAT = FileFormat("task", "0.1.0")
+"""A line of a bank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,10 @@ class TaskSet:
 
         The same tasks give the same bytes.
         """
-        lines = (json.dumps(task.to_dict(), ensure_ascii=False) + "\n" for task in self._tasks)
+        lines = (
+            json.dumps(FORMAT.stamp(task.to_dict()), ensure_ascii=False) + "\n"
+            for task in self._tasks
+        )
         data = clean_text("".join(lines)).encode()
         write_whole(path, gzip.compress(data, 9, mtime=0) if path.suffix == ".gz" else data)
 
@@ -139,7 +146,8 @@ class TaskSet:
         """Read JSON lines, gzipped if the name ends in ``.gz``.
 
         Raises:
-            UserError: If there is no such file, or it is no bank; the first wrong line is named.
+            UserError: If there is no such file, a later release wrote it, or it is no bank; the
+                first wrong line is named.
         """
         if not path.is_file():
             raise UserError(f"there is no bank at {path}; make one with: zephyrus env build-bank")
@@ -155,7 +163,10 @@ class TaskSet:
             if not line.strip():
                 continue
             try:
-                tasks.append(Task.from_dict(json.loads(line.decode())))
+                found = FORMAT.read(json.loads(line.decode()), f"{path}, line {number},")
+                tasks.append(Task.from_dict(found))
+            except LaterFormatError:
+                raise
             except (ValueError, TypeError, UserError) as error:
                 raise UserError(f"{path}, line {number}: not a task ({error})") from error
         return cls(tasks, path.name.split(".")[0])

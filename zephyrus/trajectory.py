@@ -7,8 +7,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from zephyrus.fileformat import FileFormat
 from zephyrus.limits import StopReason
 from zephyrus.messages import Message, Usage, clean_text
+
+
+def _with_unscored(data: dict[str, Any]) -> dict[str, Any]:
+    return {**data, "unscored": data.get("unscored")}
+
+
+FORMAT = FileFormat("trajectory", "0.1.0", (("0.1.0", _with_unscored),))
+"""A line of ``trajectories.jsonl`` or ``errors.jsonl``."""
 
 
 class Key(NamedTuple):
@@ -89,16 +98,21 @@ class Trajectory:
         data = asdict(self)
         data["key"] = list(self.key)
         data["messages"] = [_to_stored(message) for message in self.messages]
-        return clean_text(json.dumps(data, ensure_ascii=False))
+        return clean_text(json.dumps(FORMAT.stamp(data), ensure_ascii=False))
 
     @classmethod
-    def from_json(cls, line: str | bytes) -> Trajectory:
+    def from_json(cls, line: str | bytes, where: str = "the rollout") -> Trajectory:
         """Read one line back.
+
+        Args:
+            line: It.
+            where: What an error calls it.
 
         Raises:
             ValueError: If the line is cut off or is no trajectory.
+            LaterFormatError: If a later release wrote it.
         """
-        data: Mapping[str, Any] = json.loads(line)
+        data: Mapping[str, Any] = FORMAT.read(json.loads(line), where)
         try:
             return cls(
                 **{

@@ -1,10 +1,12 @@
 """Zephyrus Bench (Stage 1): verifiable weather-analysis questions over one forecast.
 
 `BenchEnv` asks them, `build_bank` makes them, `zephyrus_bench.templates` says what they are and
-`zephyrus_bench.verifiers` how an answer is scored.
+`zephyrus_bench.verifiers` how an answer is scored. With the extra ``verifiers``, `zephyrus_bench.taskset`
+makes of it the taskset ``zephyrus-bench``, which the framework of that name finds in ``__all__``.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 __all__ = ["TEMPLATES", "BankReport", "BenchEnv", "build_bank", "verify"]
@@ -16,6 +18,10 @@ _HOME = {
     "build_bank": "bank",
     "verify": "verifiers",
 }
+
+if find_spec("verifiers"):  # not imported for it: that takes seconds
+    __all__ += ["BenchTaskset", "EpisodeHarness", "LocalEnv"]
+    _HOME |= dict.fromkeys(("BenchTaskset", "EpisodeHarness", "LocalEnv"), "taskset")
 
 
 def __getattr__(name: str) -> Any:

@@ -6,9 +6,7 @@ out where it would let a constant answer score (`zephyrus_bench.guard`).
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
 import random
 import sys
 import time
@@ -28,8 +26,8 @@ from zephyrus_bench.needs import lacking, refusal
 from zephyrus_bench.report import BankReport, measure
 from zephyrus_bench.templates import TEMPLATES
 from zephyrus_bench.templates.base import TIMELESS, Draft, Scene, Template
-from zephyrus_bench.wording import scene as scene_line
 from zephyrus_geodata import Dataset, GeodataError, load_dataset, variable
+from zephyrus_tools.text import scene_line
 
 DEFAULT_SIZES: Mapping[str, int] = BenchEnv.bank_sizes
 """Questions of each split; the validation set of the paper has 125."""
@@ -91,7 +89,7 @@ def build_bank(
             f"no good bank of these sizes can be made of {source.name!r}: {report.advice}"
         )
     if path is not None:
-        write_bank(tasks, path)
+        tasks.save(path)
     return report
 
 
@@ -123,16 +121,6 @@ def make_tasks(
                 learnt = Learnt(guard.tasks)
     tasks = [task for split in SPLITS for name in TEMPLATES for task in kept.get((split, name), ())]
     return TaskSet(tasks, dataset.name), rejected
-
-
-def write_bank(tasks: TaskSet, path: Path) -> None:
-    """Write JSON lines, whole or not at all; gzipped without a time stamp for ``.gz``."""
-    lines = (json.dumps(task.to_dict(), ensure_ascii=False) + "\n" for task in tasks)
-    data = "".join(lines).encode()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(gzip.compress(data, 9, mtime=0) if path.suffix == ".gz" else data)
-    part.replace(path)
 
 
 def _fill(

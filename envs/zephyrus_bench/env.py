@@ -12,12 +12,13 @@ import numpy as np
 from zephyrus.env import Script
 from zephyrus.errors import UserError
 from zephyrus.limits import Limits
+from zephyrus.numeric import NumericAnswer
 from zephyrus.task import Task, TaskSet
 from zephyrus.tools import Tool
 from zephyrus.trajectory import Trajectory
 from zephyrus_bench.answers import find_answer
 from zephyrus_bench.script import run_program
-from zephyrus_bench.verifiers import verify
+from zephyrus_bench.verifiers import numeric_answer, verify
 from zephyrus_geodata import Dataset
 from zephyrus_tools.env import ForecastEnv
 
@@ -115,6 +116,11 @@ class BenchEnv(ForecastEnv):
     def read_answer(self, text: str) -> str | None:
         """The content of the last answer block of a message."""
         return find_answer(text)
+
+    @classmethod
+    def numeric_answer(cls, facts: Mapping[str, Any], answer: str | None) -> NumericAnswer | None:
+        """The error of a numerical or time answer, with the verifier's bands."""
+        return numeric_answer(facts, answer)
 
     def score(self, task: Task, trajectory: Trajectory) -> dict[str, float]:
         """The verifier's score, the required tool, the turn penalty, and the reward."""

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from zephyrus.numeric import NumericAnswer
 from zephyrus.task import Task
 from zephyrus_bench.answers import read_hours, read_names, read_number, read_place
 from zephyrus_bench.matching import mentions, names_place, other_names, resolve
@@ -107,6 +108,38 @@ def anomaly(
         # Every place in "Kenya and Chad" counts, so that one long string is no free list.
         given |= {one} if one else set(mentions(name, known, kind)) or {lookup_key(name)}
     return set_f1(given, {lookup_key(name) for name in gold})
+
+
+def numeric_answer(facts: Mapping[str, Any], answer: str | None) -> NumericAnswer | None:
+    """How far an answer to a numerical or time question is from the gold one, in its bands.
+
+    Args:
+        facts: The task's, with ``answer_type`` and ``gold``.
+        answer: The text inside the answer tags.
+    """
+    kind = facts.get("answer_type")
+    if kind == "time":
+        gold = float(facts["gold"])
+        hours = read_hours(answer) if answer is not None else None
+        return NumericAnswer("time", "h", _error(hours, gold), 0.0, STEP_HOURS)
+    if kind != "numerical":
+        return None
+    gold = float(facts["gold"])
+    error = _error(read_number(answer) if answer is not None else None, gold)
+    if abs(gold) < 1.0:
+        return NumericAnswer("numerical, gold below 1", "", error, full_band(gold), half_band(gold))
+    percent = 100.0 / abs(gold)
+    return NumericAnswer(
+        "numerical, gold 1 or more",
+        "%",
+        None if error is None else percent * error,
+        percent * full_band(gold),
+        percent * half_band(gold),
+    )
+
+
+def _error(value: float | None, gold: float) -> float | None:
+    return None if value is None or not math.isfinite(value) else value - gold
 
 
 def set_f1(given: Collection[str], gold: Collection[str]) -> float:

@@ -157,17 +157,6 @@ def moment(forecast: Forecast, hour: int, rng: random.Random) -> str:
     )
 
 
-def scene(forecast: Forecast) -> str:
-    """The line that sets the scene of every question: origin, initial time, steps."""
-    hours = forecast.lead_hours
-    steps = f"{hours[0]} h" if hours.size == 1 else f"{hours[0]} to {hours[-1]} h"
-    gaps = {int(gap) for gap in np.diff(hours)}
-    every = f" every {gaps.pop()} h" if len(gaps) == 1 else ""
-    start = str(forecast.init_time.astype("datetime64[m]")).replace("T", " ")
-    origin = f", {forecast.label}," if forecast.label else ""
-    return f"Forecast{origin} initialised {start} UTC, lead times {steps}{every}."
-
-
 def capital(text: str) -> str:
     """The sentence with a capital first letter."""
     return text[:1].upper() + text[1:]

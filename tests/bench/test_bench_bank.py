@@ -9,7 +9,7 @@ from rich.console import Console
 
 from zephyrus.errors import UserError
 from zephyrus.task import SPLITS, Task, TaskSet
-from zephyrus_bench.bank import DEFAULT_SIZES, build_bank, make_tasks, quotas, write_bank
+from zephyrus_bench.bank import DEFAULT_SIZES, build_bank, make_tasks, quotas
 from zephyrus_bench.blind import BLIND_LIMIT, Learnt, limit
 from zephyrus_bench.env import BenchEnv
 from zephyrus_bench.guard import Guard
@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_bytes(analytic, tmp_path):
 
 def test_a_file_reads_back_as_it_was(bank, tmp_path):
     for name in ("bank.jsonl", "bank.jsonl.gz"):
-        write_bank(bank, tmp_path / name)
+        bank.save(tmp_path / name)
         assert list(TaskSet.load(tmp_path / name)) == list(bank)
     raw = (tmp_path / "bank.jsonl.gz").read_bytes()
     assert raw[4:8] == b"\0\0\0\0"  # no time stamp

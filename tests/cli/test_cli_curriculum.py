@@ -198,8 +198,10 @@ def test_a_finished_run_says_so_and_where_the_policy_is(finished):
     done = zephyrus("curriculum", "run", "--output", folder)
     assert done.returncode == 0, done.stderr
     assert f"Finished. The policy: {folder / 'policy'}" in done.stdout
-    assert f"zephyrus env rollout --policy {folder / 'policy'} --compact" in done.stdout
+    assert f"zephyrus env rollout --policy {folder / 'policy'} -n 16" in done.stdout
     assert (folder / "policy" / "adapter_config.json").is_file()
+    acts = json.loads((folder / "policy" / "acts.json").read_text("utf-8"))
+    assert acts == {"compact": True, "context": 1024, "thinking": None}
     other = zephyrus("curriculum", "run", TINY, "-s", "seed=9", "--output", folder)
     assert (other.returncode, "other settings" in " ".join(other.stderr.split())) == (2, True)
 

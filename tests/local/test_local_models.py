@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -284,6 +285,26 @@ def test_the_command_line(torch, folder, some_table, tmp_path):
     assert "smollm2-135m in this process" in listed and '".[local]"' in listed
     served = zephyrus("policy", "serve", "mine", cwd=tmp_path)
     assert served.returncode == 2 and "needs no server" in served.stderr
+
+
+def test_a_trained_model_acts_as_it_was_trained(torch, folder, tmp_path):
+    trained = tmp_path / "curriculum" / "policy"
+    shutil.copytree(folder, trained)
+    (trained / "acts.json").write_text('{"compact": true, "context": 900, "thinking": false}')
+    policy = make_policy(str(tmp_path / "curriculum"))
+    assert (policy.compact, policy.context, policy.thinking) == (True, 900, False)
+    assert make_policy(str(trained), context=700).context == 700
+    assert not make_policy(str(folder)).compact
+    rollout = ("env", "rollout", "--max-turns", "1", "-n", "1", "--max-tokens", "4", "--policy")
+    for flags, compact in (((), True), (("--full",), False), (("--compact",), True)):
+        out = f"out{len(flags)}{compact}"
+        done = zephyrus(*rollout, str(trained), *flags, "--output", out, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        config = yaml.safe_load((tmp_path / out / "config.yaml").read_text())
+        assert config["env"]["compact"] is compact
+    (trained / "acts.json").write_text("[1")
+    with pytest.raises(UserError, match=r"acts\.json is not what a curriculum wrote"):
+        make_policy(str(trained))
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,19 @@ def trained(recipe, folder, **options):
     work = TRLWork(recipe, folder, progress=False, concurrency=4, **options)
     Scheduler(recipe, folder, work).run()
     return work
+
+
+def test_saving_an_adapter_asks_nobody(tiny_model, tmp_path, monkeypatch):
+    def asked(*args, **kwargs):
+        raise AssertionError("the model hub was asked")
+
+    monkeypatch.setattr("peft.utils.save_and_load.check_file_exists_on_hf_hub", asked)
+    trainee = Trainee.load(make_recipe(tiny_model, RSFT).model)
+    trainee.model.peft_config["default"].base_model_name_or_path = "a-name-of-ours"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trainee.save(tmp_path / "saved")
+    assert (tmp_path / "saved" / "adapter_model.safetensors").is_file()
 
 
 @pytest.mark.parametrize("lora", [True, False])

@@ -81,7 +81,7 @@ def test_one_command_judges_prints_and_keeps(run, zephyrus):
     code, out, _ = zephyrus(
         "env", "evaluate", "r", "--judges", "rules,soft", "--json", "--passes", 2
     )
-    assert code == 0 and json.loads(out) == data
+    assert code == 0 and {"format": "0.1.0", **json.loads(out)} == data
 
 
 def test_missing_judgements_are_exit_1_and_the_same_command_mends_it(run, zephyrus, monkeypatch):

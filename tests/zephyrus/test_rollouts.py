@@ -68,7 +68,8 @@ async def test_every_task_is_done_once_and_scored(sum_env, tmp_path):
         "completion": 36 * 4,
     }
     assert not (run.path / "errors.jsonl").exists()
-    assert json.loads((run.path / "summary.json").read_text()) == run.summary
+    kept = json.loads((run.path / "summary.json").read_text())
+    assert kept == {"format": "0.1.0", **run.summary}
     assert run.config["env"]["name"] == "sum" and run.config["policy"] == {"name": "driver"}
     first = next(iter(run))
     assert [m.role for m in first.messages] == ["system", "user", "assistant", "tool", "assistant"]

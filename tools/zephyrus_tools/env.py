@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 from zephyrus.env import ToolEnv
 from zephyrus.errors import UserError
 from zephyrus.limits import Limits
+from zephyrus.scenes import Scenes
 from zephyrus.task import Task, TaskSet
 from zephyrus.tools import Tool, World
 from zephyrus_geodata import Dataset, Forecast, GeodataError, load_dataset
+from zephyrus_tools.scenes import forecast_scenes
 
 
 class ForecastEnv(ToolEnv):
@@ -83,17 +85,23 @@ class ForecastEnv(ToolEnv):
 
     def world(self, task: Task) -> World:
         """The task's dataset and forecast."""
-        given = self.dataset
-        name = task.world.get("dataset")
         try:
-            if isinstance(given, Dataset):
-                data = given
-            else:  # a bank knows its dataset by name; a folder may have been given for it
-                data = load_dataset(given if name in (None, Path(given).name) else str(name))
+            data = self._data(task.world.get("dataset"))
             forecast = data.forecast(str(task.world.get("forecast") or data.forecasts[0]))
             return {Dataset: data, Forecast: forecast}
         except GeodataError as error:
             raise UserError(f"the task {task.id} cannot be set up: {error}") from error
+
+    def scenes(self) -> Scenes:
+        """The dataset's forecasts.
+
+        Raises:
+            UserError: If the dataset is unknown or can't be opened.
+        """
+        try:
+            return forecast_scenes(self._data(None))
+        except GeodataError as error:
+            raise UserError(str(error)) from error
 
     def describe(self) -> dict[str, Any]:
         """What a run must be repeated and scored again with."""
@@ -104,6 +112,14 @@ class ForecastEnv(ToolEnv):
         elif self.bank is not None:
             bank = str(Path(self.bank).resolve())
         return {**super().describe(), "dataset": data, "bank": bank}
+
+    def _data(self, name: object) -> Dataset:
+        """The given dataset, or the one that a task names."""
+        given = self.dataset
+        if isinstance(given, Dataset):
+            return given
+        # A bank knows its dataset by name; a folder may have been given for it.
+        return load_dataset(given if name in (None, Path(given).name) else str(name))
 
     def _bank_file(self) -> Path:
         if self.bank is not None and not isinstance(self.bank, TaskSet):

@@ -118,6 +118,16 @@ def steps(forecast: Forecast) -> Sequence[str]:
     return _written(forecast).brief
 
 
+def scene_line(forecast: Forecast) -> str:
+    """The line that sets the scene of a question: origin, initial time, lead times."""
+    hours = forecast.lead_hours
+    steps = f"{hours[0]} h" if hours.size == 1 else f"{hours[0]} to {hours[-1]} h"
+    gaps = {int(gap) for gap in np.diff(hours)}
+    every = f" every {gaps.pop()} h" if len(gaps) == 1 else ""
+    origin = f", {forecast.label}," if forecast.label else ""
+    return f"Forecast{origin} initialised {instant(forecast.init_time)}, lead times {steps}{every}."
+
+
 @dataclass(frozen=True)
 class _Written:
     """The lead times of forecasts with one initial time, in words."""

@@ -195,7 +195,7 @@ def run(
     zephyrus curriculum run tiny -s seed=1 --output runs/tiny-1
     zephyrus curriculum run tiny --stages rl --output runs/rl-only
     zephyrus curriculum run --output runs/tiny-1          goes on with that run
-    zephyrus env rollout --policy runs/tiny-1/policy --compact    lets the result act
+    zephyrus env rollout --policy runs/tiny-1/policy    lets the result act
 
     Killed at any moment, it goes on from its last step. While a judge or an endpoint is away it
     waits; nothing is ever trained on a score that could not be had. Exit code 1 if it stayed away.
@@ -330,11 +330,9 @@ def _names(given: str | None) -> list[str]:
 def _print_result(folder: Path) -> None:
     from zephyrus.cli.evaluate import wide_console
     from zephyrus.curriculum.history import read_history
-    from zephyrus.curriculum.read import read_recipe
     from zephyrus.curriculum.status import render, status
 
     told = status(read_history(folder), folder)
     wide_console().print(render(told))
     if told["policy"]:
-        compact = " --compact" if read_recipe(folder).model.compact else ""
-        click.echo(f"Let it act: zephyrus env rollout --policy {told['policy']}{compact} -n 16")
+        click.echo(f"Let it act: zephyrus env rollout --policy {told['policy']} -n 16")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from zephyrus.cli.evaluate import evaluate
+from zephyrus.cli.export import export
+from zephyrus.cli.plot import plot
 from zephyrus.cli.policy import POLICY_OPTION
+from zephyrus.cli.traces import import_
 from zephyrus.errors import UserError, WorkError
 
 RUN = click.argument("run", metavar="RUN")
@@ -39,6 +42,9 @@ def group() -> None:
 
 
 group.add_command(evaluate)
+group.add_command(plot)
+group.add_command(export)
+group.add_command(import_)
 
 
 @group.command("list", short_help="Every installed environment.")
@@ -205,7 +211,11 @@ def build_bank(
 @click.option("--temperature", type=float, metavar="T", help="Instead of the policy table's.")
 @click.option("--max-tokens", type=COUNT, metavar="N", help="Completion tokens per turn.")
 @POLICY_OPTION
-@click.option("--compact", is_flag=True, help="Short prompt and schemas, for very small models.")
+@click.option(
+    "--compact/--full",
+    default=None,
+    help="Short or full prompt and schemas [default: full, and what a trained policy knows].",
+)
 @click.option(
     "--max-turns", type=COUNT, metavar="N", help="Per episode [default: the environment's]."
 )
@@ -234,7 +244,7 @@ def rollout(
     temperature: float | None,
     max_tokens: int | None,
     policy_pairs: tuple[str, ...],
-    compact: bool,
+    compact: bool | None,
     max_turns: int | None,
     max_calls: int | None,
     max_seconds: float | None,
@@ -247,7 +257,7 @@ def rollout(
     zephyrus env rollout --policy scripted -n 16
     zephyrus env rollout --policy qwen3.5-4b --split validation --repeats 3
     zephyrus env rollout --policy openai:my-model@http://127.0.0.1:8000/v1 -n 50
-    zephyrus env rollout --policy ./runs/curriculum --compact -p batch=32
+    zephyrus env rollout --policy ./runs/curriculum -p batch=32
 
     A killed run goes on with the same command and --output. Exit code 1 if a rollout could not
     be finished (an endpoint or a tool broke): those are not scored, and tried again next time.
@@ -261,6 +271,8 @@ def rollout(
     given = {name: value for name, value in asked.items() if value is not None}
     factory = registry.get("envs", registry.env_name(env_name))
     limits = replace(factory.default_limits, **given) if given else None
+    options = {"base_url": base_url, "temperature": temperature, "max_tokens": max_tokens}
+    policy = make_policy(policy_spec, **options | read_pairs("-p", policy_pairs))
     env = _make(
         env_name,
         pairs,
@@ -269,10 +281,8 @@ def rollout(
         split=split,
         tools=load_all_tools(extra) or None,
         limits=limits,
-        compact=compact or None,
+        compact=(policy.compact or None) if compact is None else compact,
     )
-    options = {"base_url": base_url, "temperature": temperature, "max_tokens": max_tokens}
-    policy = make_policy(policy_spec, **options | read_pairs("-p", policy_pairs))
     run = roll(env, policy, n=n, repeats=repeats, seed=seed, concurrency=concurrency, output=output)
     _print_summary(run, as_json)
     if broken := run.summary["infrastructure"]["errors"]:
@@ -330,6 +340,57 @@ def show(
         click.echo(found[repeat].to_json())
     else:
         print_trajectory(found[repeat])
+
+
+@group.command(short_help="A run as one page for the browser, or two runs side by side.")
+@click.argument("runs", metavar="RUN [RUN2]", nargs=-1, required=True)
+@click.option("--output", type=FILE, help="The page [default: view.html in the run's folder].")
+@click.option(
+    "--images",
+    "images_mb",
+    default=200.0,
+    show_default=True,
+    type=click.FloatRange(min=0),
+    metavar="MB",
+    help="How much of the page images may take up; 0 leaves them out.",
+)
+@click.option("--open", "show_it", is_flag=True, help="Open it in the browser.")
+@JSON
+def view(
+    runs: tuple[str, ...], output: Path | None, images_mb: float, show_it: bool, as_json: bool
+) -> None:
+    """Write a run as one HTML file that needs no network: every rollout with its trace.
+
+    \b
+    zephyrus env view runs/mine --open
+    zephyrus env view runs/before runs/after
+
+    With two runs, the same tasks stand side by side; the page is then view-RUN2.html in the folder
+    of RUN. Links into the page name the rollout and the filters.
+    """
+    from zephyrus.run import find
+    from zephyrus.view.run import write_run_view
+
+    if len(runs) > 2:
+        raise UserError(f"a page shows one run or compares two, not {len(runs)}")
+    found = [find(run) for run in runs]
+    if len({run.path.resolve() for run in found}) < len(found):
+        raise UserError(f"both runs are {found[0].path}; give two, or one alone")
+    name = f"view-{found[1].name}.html" if len(found) == 2 else "view.html"
+    file = output or found[0].path / name
+    written = write_run_view(file, found, images_mb=images_mb)
+    if as_json:
+        click.echo(json.dumps({"file": str(file), **asdict(written)}, indent=1))
+    else:
+        several = "" if written.rollouts == 1 else "s"
+        click.echo(f"{written.rollouts:,} rollout{several}, {written.bytes / 1e6:.1f} MB: {file}")
+        if written.left_out:
+            click.echo(f"{written.left_out:,} images had no room; --images MB gives more")
+    if show_it:
+        import webbrowser
+
+        if not webbrowser.open(file.resolve().as_uri()):
+            click.echo(f"no browser could be started: open {file} yourself", err=True)
 
 
 @group.command(short_help="Score a saved run again, without the policy.")

@@ -17,7 +17,7 @@ from zephyrus.view.plain import plain
 _GROUPS = {
     "env": "List environments, build question banks, roll policies out, read and rescore runs.",
     "curriculum": "Train a policy stage by stage, as a recipe says; follow, plot and compare runs.",
-    "tools": "List the tools that an agent can call, and call one yourself.",
+    "tools": "List the tools that an agent can call, call one yourself, serve them all over MCP.",
     "policy": "List the named policies, and serve one with vLLM.",
     "judge": "List the judges, measure how far they agree with experts, and have experts label claims.",
     "leaderboard": "Order judged runs by their average score.",

@@ -11,7 +11,9 @@ from typing import Any
 
 from zephyrus.curriculum.read import to_recipe
 from zephyrus.curriculum.recipe import Recipe, Stage
+from zephyrus.curriculum.scheduler import FORMAT as STATE_FORMAT
 from zephyrus.errors import UserError
+from zephyrus.fileformat import FileFormat
 from zephyrus.jsonlines import damaged, lines
 
 ROUTES: Mapping[tuple[str, ...], str] = {
@@ -25,6 +27,10 @@ ROUTES: Mapping[tuple[str, ...], str] = {
 
 STEPS, EVALUATIONS = "steps.jsonl", "evaluations.jsonl"
 """What a stage's trainer writes as it goes on: a line a step, a line an evaluation within it."""
+
+STEP_FORMAT = FileFormat("training-step", "0.1.0")
+EVALUATION_FORMAT = FileFormat("held-out-evaluation", "0.1.0")
+KEPT_FORMAT = FileFormat("kept", "0.1.0")
 
 _JUDGED = "evaluation.json"  # of `zephyrus env evaluate`
 
@@ -175,7 +181,7 @@ def read_history(folder: Path) -> RunHistory:
         )
     try:
         raw = yaml.safe_load(recipe_file.read_text("utf-8"))
-        states = json.loads(state_file.read_text("utf-8"))["stages"]
+        states = STATE_FORMAT.read(json.loads(state_file.read_text("utf-8")), state_file)["stages"]
     except (yaml.YAMLError, ValueError, KeyError) as error:
         raise UserError(f"{folder} is damaged: {' '.join(str(error).split())}") from None
     recipe = to_recipe(raw, str(recipe_file))
@@ -202,7 +208,7 @@ def _stage(
 ) -> StageHistory:
     folder = run / "stages" / stage.name
     measured = [row for row in (state["before"], *state["after"]) if row]
-    measured += _rows(folder / EVALUATIONS)
+    measured += _rows(folder / EVALUATIONS, EVALUATION_FORMAT)
     points = {
         (int(row["step"]), bool(row["full"])): _point(folder / "evaluations", row)
         for row in measured
@@ -214,7 +220,7 @@ def _stage(
         same = before[0].result
         if same.value == start.value:
             points[0, True] = replace(start, summary=same.summary, judges=same.judges)
-    steps = {int(line["step"]): line for line in _rows(folder / STEPS)}
+    steps = {int(line["step"]): line for line in _rows(folder / STEPS, STEP_FORMAT)}
     kept = folder / "kept.json"
     return StageHistory(
         stage,
@@ -224,7 +230,7 @@ def _stage(
         tuple(points[key] for key in sorted(points)),
         state["chosen"],
         state["reason"],
-        _json(kept) if kept.is_file() else {},
+        _json(kept, KEPT_FORMAT) if kept.is_file() else {},
     )
 
 
@@ -239,26 +245,28 @@ def _point(folder: Path, row: Mapping[str, Any]) -> Point:
     )
     judges: dict[str, dict[str, float]] = {}
     if made is not None and (made / _JUDGED).is_file():
-        for judge, result in _json(made / _JUDGED).get("judges", {}).items():
+        from zephyrus.evaluation.evaluations import FORMAT as JUDGED_FORMAT
+
+        judged = _json(made / _JUDGED, JUDGED_FORMAT)
+        for judge, result in judged.get("judges", {}).items():
             scores = {name: (result.get(name) or {}).get("mean") for name in ("rubric", "f1")}
             judges[judge] = {k: float(v) for k, v in scores.items() if v is not None}
     summary = Run.open(made).summary if made is not None else {}
     return Point(step, float(row["value"]), full, summary, judges)
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def _rows(path: Path, form: FileFormat) -> list[dict[str, Any]]:
     rows = []
     for number, line in enumerate(lines(path), 1):
         try:
-            rows.append(json.loads(line))
+            rows.append(form.read(json.loads(line), f"{path}, line {number},"))
         except ValueError as error:
             raise damaged(path, number, error) from None
     return rows
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path, form: FileFormat) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return form.read(json.loads(path.read_text("utf-8")), path)
     except ValueError as error:
         raise UserError(f"{path} is damaged: {error}") from None
-    return found

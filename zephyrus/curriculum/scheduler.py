@@ -34,13 +34,18 @@ from typing import Any, Literal, Protocol
 from zephyrus.curriculum.recipe import RSFT, Recipe, Stage
 from zephyrus.curriculum.rules import Measured, best
 from zephyrus.errors import UserError, WorkError
+from zephyrus.fileformat import FileFormat
 from zephyrus.jsonlines import write_whole
+from zephyrus.local.models import ACTS
 from zephyrus.lock import FileLock, LockHeldError
 
 Phase = Literal["before", "sample", "train", "after", "done"]
 
 RECIPE, STATE, LOCK = "recipe.yaml", "state.json", ".lock"
 CHOSEN, POLICY = "chosen", "policy"
+
+FORMAT = FileFormat("curriculum-state", "0.1.0")
+"""Of ``state.json``, and of the folder as a whole: ``recipe.yaml`` beside it is the user's file."""
 
 
 @dataclass
@@ -133,8 +138,8 @@ class Scheduler:
         self.folder = folder
         self._work = work
         self._tell = tell
+        self.stages = self._read()  # first, so that a later release's run is called that
         self._check()
-        self.stages = self._read()
 
     def run(self) -> Path | None:
         """Do what is not done yet.
@@ -242,6 +247,10 @@ class Scheduler:
         if last is None:
             return None
         self._copy(last, self.folder / POLICY)
+        if self._work.main:
+            model = self.recipe.model.model_dump(include={"compact", "context", "thinking"})
+            write_whole(self.folder / POLICY / ACTS, json.dumps(model, indent=2))
+        self._work.wait()
         return self.folder / POLICY
 
     def _copy(self, source: Path, folder: Path) -> None:
@@ -288,7 +297,9 @@ class Scheduler:
 
     def _read(self) -> list[StageState]:
         path = self.folder / STATE
-        rows = json.loads(path.read_text("utf-8"))["stages"] if path.exists() else []
+        rows = []
+        if path.exists():
+            rows = FORMAT.read(json.loads(path.read_text("utf-8")), path)["stages"]
         return [StageState.from_dict(row) for row in rows] or [
             StageState(stage.name) for stage in self.recipe.stages
         ]
@@ -296,7 +307,7 @@ class Scheduler:
     def _save(self) -> None:
         if self._work.main:
             state = {"stages": [asdict(stage) for stage in self.stages]}
-            write_whole(self.folder / STATE, json.dumps(state, indent=2))
+            write_whole(self.folder / STATE, json.dumps(FORMAT.stamp(state), indent=2))
         self._work.wait()
 
 

@@ -99,13 +99,14 @@ def _table(plan: Plan) -> RenderableType:
 
 def _model(plan: Plan) -> str:
     model = plan.recipe.model
+    dtype = "bfloat16 where the processor can" if model.dtype == "auto" else model.dtype
     how = f"LoRA of rank {model.lora.rank}" if model.lora else "all weights"
     if plan.parameters is None:
-        return plain(f"{model.name}, its size is not known here; {how} in {model.dtype}")
+        return plain(f"{model.name}, its size is not known here; {how} in {dtype}")
     trained = f"{how}, {plan.trained:,} parameters" if plan.trained is not None else how
     return plain(
         f"{model.name}, {plan.parameters:,} parameters ({plan.source}); trained: {trained}, in "
-        f"{model.dtype}, {model.context:,} tokens of context"
+        f"{dtype}, {model.context:,} tokens of context"
     )
 
 

@@ -20,6 +20,7 @@ from zephyrus.evaluation.progress import make_progress
 from zephyrus.evaluation.result import Evaluation, make_evaluation
 from zephyrus.evaluation.settings import Settings, brief_digest
 from zephyrus.evaluation.texts import chosen_events, env_of, one_rubric, read_texts
+from zephyrus.fileformat import FileFormat
 from zephyrus.jsonlines import write_whole
 from zephyrus.judge.assess import PARTS
 from zephyrus.judge.base import Judge
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from zephyrus.env import ToolEnv
 
 EVALUATION = "evaluation.json"
+FORMAT = FileFormat("evaluation", "0.1.0")
 OFFLINE = "rules"
 """The judge that needs no model."""
 PASSES = 3
@@ -246,7 +248,7 @@ def write_evaluation(evaluation: Evaluation) -> None:
     Raises:
         UserError: If they can't be written.
     """
-    text = json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False)
+    text = json.dumps(FORMAT.stamp(evaluation.to_dict()), indent=2, ensure_ascii=False)
     write_whole(Path(evaluation.path) / EVALUATION, clean_text(text) + "\n")
 
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from zephyrus.errors import UserError
 from zephyrus.evaluation.settings import Settings
+from zephyrus.fileformat import FileFormat
 from zephyrus.jsonlines import append, damaged, lines, mend, open_to_append, refusals
 from zephyrus.judge.assess import PARTS, Assessment
 from zephyrus.lock import FileLock, LockHeldError
@@ -26,6 +27,7 @@ from zephyrus.messages import clean_text
 from zephyrus.trajectory import Key
 
 JUDGEMENTS = "judgements.jsonl"
+FORMAT = FileFormat("judgement", "0.1.0")
 _LOCK = ".judgements.lock"
 
 
@@ -202,7 +204,7 @@ class Judgements:
         self.close()
 
     def _write(self, data: Mapping[str, Any]) -> None:
-        line = clean_text(json.dumps(data, ensure_ascii=False)).encode() + b"\n"
+        line = clean_text(json.dumps(FORMAT.stamp(data), ensure_ascii=False)).encode() + b"\n"
         with self._guard:
             if self._handle is None:
                 raise RuntimeError("the judgements are not open for writing")
@@ -210,8 +212,7 @@ class Judgements:
             self._take(json.loads(line))
 
     def _take(self, data: Any) -> None:
-        if not isinstance(data, dict):
-            raise ValueError("not a judgement")
+        data = FORMAT.read(data, self.path)
         if "settings" in data:
             try:
                 settings = Settings.from_dict(data)

@@ -56,6 +56,8 @@ PACKAGED = {
 """Names for `load` and recipes; SmolLM2 is under the Apache licence 2.0."""
 
 ADAPTER = "adapter_config.json"
+ACTS = "acts.json"
+"""Beside a model that a curriculum trained: the prompt and context that it was trained to act with."""
 _NEEDS = 'install the extra, pip install ".[local]" in a clone'
 _PARTS = 64  # of a weights file, for its digest
 
@@ -171,6 +173,22 @@ def digest(name: str | Path) -> str | None:
                 file.seek(part * size // _PARTS)
                 known.update(file.read(min(1 << 14, size // _PARTS + 1)))
     return known.hexdigest()
+
+
+def acts(name: str | Path) -> dict[str, Any]:
+    """How a model was trained to act: ``compact``, ``context`` and ``thinking``; empty if unknown.
+
+    Raises:
+        UserError: If the file that says so can't be read.
+    """
+    folder = locate(name)
+    if isinstance(folder, str) or not (folder / ACTS).is_file():
+        return {}
+    try:
+        known = json.loads((folder / ACTS).read_text("utf-8"))
+        return {key: known[key] for key in ("compact", "context", "thinking") if key in known}
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{folder / ACTS} is not what a curriculum wrote: {error}") from error
 
 
 def base_of(folder: Path) -> str:

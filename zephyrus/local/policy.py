@@ -119,7 +119,7 @@ class LocalPolicy(Policy):
         """The policy of a row of the policy table that says ``local: true``."""
         sampling = entry.sampling
         limited = "max_tokens" in sampling.model_fields_set
-        return cls(
+        made = cls(
             entry.model,
             name=name,
             temperature=sampling.temperature or 0.0,
@@ -130,6 +130,8 @@ class LocalPolicy(Policy):
             dtype=entry.dtype,
             thinking=entry.thinking,
         )
+        made.compact = entry.compact
+        return made
 
     def session(self, env: ToolEnv, task: Task, seed: int, repeat: int = 0) -> Session:
         """Start a conversation; see `Policy.session`."""

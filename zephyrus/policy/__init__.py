@@ -142,7 +142,7 @@ def _is_folder(spec: str) -> bool:
 
 
 def _local(spec: str, row: dict[str, Any], options: dict[str, Any]) -> Policy:
-    from zephyrus.local.models import spelled
+    from zephyrus.local.models import acts, spelled
     from zephyrus.local.policy import policy_for
     from zephyrus.modeltable import Sampling
     from zephyrus.policy.table import LOCAL_KEYS, TABLE, PolicyEntry
@@ -153,7 +153,7 @@ def _local(spec: str, row: dict[str, Any], options: dict[str, Any]) -> Policy:
             f"the policy {spec!r} runs in this process, and takes no option {', '.join(wrong)}"
         )
     model = spelled(row["model"])
-    row = {**row, "local": True, "model": model}
+    row = {**acts(model), **row, "local": True, "model": model}
     name = model.removeprefix("./") if _is_folder(spec) else spec
     return policy_for(TABLE.with_options(name, row, options), name)
 

@@ -39,9 +39,12 @@ class Policy(ABC):
 
     Attributes:
         name: What the user called it.
+        compact: Whether it knows the short prompt and schemas alone; an environment is to be made
+            accordingly, as the command line does.
     """
 
     name: str = ""
+    compact: bool = False
 
     @abstractmethod
     def session(self, env: ToolEnv, task: Task, seed: int, repeat: int = 0) -> Session:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from zephyrus.modeltable import ModelEntry, ModelTable
 
-LOCAL_KEYS = frozenset({"local", "context", "batch", "dtype", "thinking"})
+LOCAL_KEYS = frozenset({"local", "context", "batch", "dtype", "thinking", "compact"})
 """Keys of a row that mean something for a model in this process only."""
 TABLE_VARIABLE = "ZEPHYRUS_POLICIES"
 
@@ -33,6 +33,7 @@ class PolicyEntry(ModelEntry):
         batch: Conversations that are continued at once.
         dtype: Of the weights; "auto" is bfloat16 where the processor computes with it.
         thinking: Whether the chat template lets the model reason; None is the template's own way.
+        compact: Whether it was trained with the short prompt and schemas, which it is then given.
     """
 
     tool_prompt: Literal["native", "text"] = "native"
@@ -46,6 +47,7 @@ class PolicyEntry(ModelEntry):
     batch: int = Field(default=16, ge=1)
     dtype: Literal["auto", "bfloat16", "float32"] = "auto"
     thinking: bool | None = None
+    compact: bool = False
 
 
 TABLE = ModelTable(

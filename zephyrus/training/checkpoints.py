@@ -12,9 +12,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from zephyrus.fileformat import FileFormat
 from zephyrus.jsonlines import write_whole
 
 BESIDE = "zephyrus.json"
+FORMAT = FileFormat("checkpoint", "0.1.0")
 
 
 def last_whole(folder: Path, *, clean: bool = True) -> Path | None:
@@ -45,13 +47,13 @@ def complete(checkpoint: Path, beside: dict[str, Any]) -> None:
     for path in checkpoint.rglob("*"):
         if path.is_file():
             _sync(path)
-    write_whole(checkpoint / BESIDE, json.dumps(beside))
+    write_whole(checkpoint / BESIDE, json.dumps(FORMAT.stamp(beside)))
 
 
 def beside(checkpoint: Path) -> dict[str, Any]:
     """What `complete` wrote."""
-    read: dict[str, Any] = json.loads((checkpoint / BESIDE).read_text("utf-8"))
-    return read
+    path = checkpoint / BESIDE
+    return FORMAT.read(json.loads(path.read_text("utf-8")), path)
 
 
 def put(made: Path, folder: Path) -> None:

@@ -19,6 +19,7 @@ from zephyrus.local.policy import Tokens
 from zephyrus.policy.seeds import stable_seed
 from zephyrus.task import Task, TaskSet
 from zephyrus.training.generators import Generators
+from zephyrus.training.memory import release_memory
 from zephyrus.training.order import others
 from zephyrus.training.ranks import Ranks
 from zephyrus.training.sampling import Patience, sample
@@ -176,6 +177,7 @@ class Rollouts:
             fresh=True,
         )
         self.generators.drain()
+        release_memory()
         assert policy.tokens is not None
         pairs = [(t, policy.tokens[t.key]) for t in found]
         return [pairs[i : i + stage.group] for i in range(0, len(pairs), stage.group)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ class Trainee:
         model, tokenizer = models.load(name, dtype=spec.dtype, trainable=True)
         if spec.lora is not None and not hasattr(model, "peft_config"):
             model = _adapted(model, spec.lora, seed)
+        if hasattr(model, "peft_config"):
+            _saves_offline(model)
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         return cls(spec, name, model, tokenizer, Chat(tokenizer, thinking=spec.thinking))
@@ -113,3 +116,11 @@ def _adapted(model: Any, lora: Lora, seed: int) -> Any:
     with torch.random.fork_rng():  # a run that is begun again must begin with the same adapter
         torch.manual_seed(seed)
         return peft.get_peft_model(model, config, autocast_adapter_dtype=True)
+
+
+def _saves_offline(model: Any) -> None:
+    """Have an adapter saved without a look at its model's page on the hub.
+
+    Whenever it is saved, PEFT asks there whether the vocabulary was extended; here it never is.
+    """
+    model.save_pretrained = partial(model.save_pretrained, save_embedding_layers=False)

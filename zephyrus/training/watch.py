@@ -17,7 +17,7 @@ from typing import Any
 
 from transformers import Trainer, TrainerCallback
 
-from zephyrus.curriculum.history import EVALUATIONS, STEPS
+from zephyrus.curriculum.history import EVALUATION_FORMAT, EVALUATIONS, STEP_FORMAT, STEPS
 from zephyrus.curriculum.progress import HELD_OUT
 from zephyrus.curriculum.recipe import Evaluation, Until
 from zephyrus.curriculum.rules import Measured, verdict
@@ -184,7 +184,7 @@ class Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no types
                 self._line["tokens_per_second"] = new / self._line["seconds"]
             self._tokens = float(tokens)
         if self.ranks.main:
-            append_line(self.folder / STEPS, self._line)
+            append_line(self.folder / STEPS, STEP_FORMAT.stamp(self._line))
             if self.tell is not None:
                 self.tell(self._line)
         line, self._line = self._line, {}  # logging comes back here
@@ -224,7 +224,9 @@ class Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no types
         if self.ranks.main:
             append_line(
                 self.folder / EVALUATIONS,
-                {"step": measured.step, "value": measured.value, "full": measured.full},
+                EVALUATION_FORMAT.stamp(
+                    {"step": measured.step, "value": measured.value, "full": measured.full}
+                ),
             )
             if self.tell is not None:
                 self.tell({"step": measured.step, HELD_OUT: measured.value})

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from zephyrus.curriculum.history import KEPT_FORMAT
 from zephyrus.curriculum.recipe import RSFT, Recipe, ReportRL, Sampling, Stage, Tasks
 from zephyrus.curriculum.rules import Measured
 from zephyrus.env import ToolEnv
@@ -26,7 +27,7 @@ from zephyrus.task import Task, TaskSet
 from zephyrus.training.checkpoints import last_whole, put
 from zephyrus.training.examples import to_row, tokens_of
 from zephyrus.training.keeping import Kept, keep
-from zephyrus.training.memory import keep_memory
+from zephyrus.training.memory import keep_memory, release_memory
 from zephyrus.training.ranks import Ranks
 from zephyrus.training.sampling import Patience, sample
 from zephyrus.training.tracking import check_trackers, hush, quiet, tracked
@@ -316,6 +317,7 @@ class TRLWork:
             under_way=self._under_way,
         )
         self._under_way = True
+        release_memory()
         if alone:
             return found
         self.wait()
@@ -372,7 +374,7 @@ def _write_kept(folder: Path, kept: Kept) -> None:
     source = next(f for f in (folder / "rollouts", folder / "demonstrations") if f.is_dir())
     made = folder / f".{KEPT}"
     _write_run(made, {**Run.open(source).config, "kept_for": "rsft"}, kept.trajectories)
-    write_whole(folder / KEPT_REPORT, json.dumps(kept.report(), indent=2))
+    write_whole(folder / KEPT_REPORT, json.dumps(KEPT_FORMAT.stamp(kept.report()), indent=2))
     put(made, folder / KEPT)
 
 

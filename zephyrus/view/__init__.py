@@ -1,1 +1,1 @@
-"""What people look at: the terminal view of runs and rollouts."""
+"""What people look at: runs and rollouts in the terminal, and pages for the browser."""

@@ -8,7 +8,6 @@ hashes of our one style and one script, so that nothing else runs or loads.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -25,7 +24,7 @@ from zephyrus.judge.assess import Assessment
 from zephyrus.judge.base import Verdict
 from zephyrus.run import Run
 from zephyrus.task import Task
-from zephyrus.view.page import fill, part, source_hash
+from zephyrus.view.page import embedded, fill, part, source_hash
 from zephyrus.view.plain import plain
 
 if TYPE_CHECKING:
@@ -88,14 +87,14 @@ def render_claim_view(texts: Sequence[Text], judgements: Judgements, evaluation:
         ],
     }
     policy = f" ({evaluation.policy})" if evaluation.policy else ""
-    style, script = part("claims.css"), part("claims.js")
+    style, script = part("base.css") + part("claims.css"), part("claims.js")
     filled = {
         "STYLE_HASH": source_hash(style),
         "SCRIPT_HASH": source_hash(script),
         "TITLE": escape(plain(f"Claims of {evaluation.run}{policy}")),
         "STYLE": style,
         "SCRIPT": script,
-        "DATA": _embedded(data),
+        "DATA": embedded(data),
     }
     return fill(part("claims.html"), filled)
 
@@ -227,20 +226,3 @@ def _claims(
             }
         )
     return claims
-
-
-def _embedded(data: Any) -> str:
-    """JSON that may stand inside a script element of any page."""
-    text = json.dumps(_harmless(data), separators=(",", ":"))  # ASCII: no U+2028 either
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _harmless(value: Any) -> Any:
-    """The same without characters that could turn the direction of text or hide it."""
-    if isinstance(value, str):
-        return plain(value)
-    if isinstance(value, dict):
-        return {plain(key): _harmless(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_harmless(item) for item in value]
-    return value

@@ -32,7 +32,7 @@ def render_page(
         pictures: The PNGs of each by its name: light, dark.
         left_out: Titles of figures that lack their data → why.
     """
-    style = part("claims.css") + part("curriculum.css")
+    style = part("base.css") + part("claims.css") + part("curriculum.css")
     links = "".join(
         f'<a href="#{_text(drawing.name)}">{_text(drawing.title)}</a>' for drawing in drawings
     )
@@ -45,8 +45,8 @@ def render_page(
             "TITLE": _text(title),
             "LINKS": links,
             "RUNS": "".join(map(_run, runs)),
-            "FIGURES": "".join(_figure(drawing, *pictures[drawing.name]) for drawing in drawings),
-            "LEFT_OUT": _left_out(left_out),
+            "FIGURES": "".join(figure(drawing, *pictures[drawing.name]) for drawing in drawings),
+            "LEFT_OUT": left_out_list(left_out),
         },
     )
 
@@ -61,7 +61,7 @@ def _run(run: RunHistory) -> str:
     return (
         f"<section><h2>{_text(run.name)}</h2>"
         f'<p class="about">{_text(about)}\n{_text(recipe.description.strip())}</p>'
-        f"{_table(columns, rows, f'Stages of {run.name}')}</section>"
+        f"{table(columns, rows, f'Stages of {run.name}')}</section>"
     )
 
 
@@ -80,7 +80,8 @@ def _stage(stage: StageHistory) -> tuple[Cell, ...]:
     )
 
 
-def _figure(drawing: Drawing, light: bytes, dark: bytes) -> str:
+def figure(drawing: Drawing, light: bytes, dark: bytes) -> str:
+    """A section with a figure, light and dark, and the table of its numbers."""
     # Of one run alone the column that names it says nothing.
     shown = [
         i
@@ -94,12 +95,13 @@ def _figure(drawing: Drawing, light: bytes, dark: bytes) -> str:
         f'<figure><picture><source media="(prefers-color-scheme: dark)" srcset="{_data(dark)}">'
         f'<img src="{_data(light)}" alt="{_text(drawing.alt)}"></picture>'
         f"<figcaption>{_text(drawing.caption)}</figcaption></figure>"
-        f"{_table(columns, rows, f'Numbers of: {drawing.title}')}"
+        f"{table(columns, rows, f'Numbers of: {drawing.title}')}"
         "</div></section>"
     )
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], name: str) -> str:
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], name: str) -> str:
+    """A table that scrolls and has a name."""
     head = "".join(f'<th scope="col">{_text(column)}</th>' for column in columns)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     # It scrolls, so the keyboard must get to it.
@@ -124,7 +126,8 @@ def number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _left_out(left_out: Mapping[str, str]) -> str:
+def left_out_list(left_out: Mapping[str, str]) -> str:
+    """The section that says which figures lack their data; nothing if there is none."""
     if not left_out:
         return ""
     items = "".join(f"<li>{_text(title)}: {_text(why)}</li>" for title, why in left_out.items())

@@ -1,0 +1,5 @@
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the helpers beside the tests
+sys.path.insert(0, str(Path(__file__).parents[1] / "zephyrus"))  # openai_server
