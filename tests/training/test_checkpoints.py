@@ -1,4 +1,3 @@
-import json
 
 from zephyrus.training.checkpoints import beside, complete, last_whole, put
 
@@ -33,7 +32,7 @@ def test_the_reference_adapter_does_not_stay(tmp_path):
     # Trainer would load it in the place of the trained one, and lose all training so far.
     made = checkpoint(tmp_path, 3)
     assert sorted(f.name for f in made.iterdir()) == ["adapter_model.safetensors", "zephyrus.json"]
-    assert json.loads((made / "zephyrus.json").read_text()) == {"weights": {"updates": 3}}
+    assert beside(made) == {"weights": {"updates": 3}}
 
 
 def test_put_replaces_whole_folders(tmp_path):
