@@ -1,4 +1,3 @@
-
 from zephyrus.training.checkpoints import beside, complete, last_whole, put
 
 

@@ -15,7 +15,10 @@ pytestmark = pytest.mark.slow
 
 EXAM = ("evaluation.tasks.n=2", "evaluation.subset=1", "evaluation.every=1")
 SHORT = [
-    *(f"stages.rsft.{change}" for change in (*EXAM, "evaluation.every=5", "tasks.n=16", "until.steps=5")),
+    *(
+        f"stages.rsft.{change}"
+        for change in (*EXAM, "evaluation.every=5", "tasks.n=16", "until.steps=5")
+    ),
     *(f"stages.rl.{change}" for change in (*EXAM, "tasks.n=4", "until.steps=1", "group=2")),
     "stages.rsft.optimiser.warmup=0",
     "stages.rl.optimiser.warmup=0",
