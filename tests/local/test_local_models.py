@@ -25,7 +25,7 @@ def torch():
 
 @pytest.fixture
 def folder(torch, model, tokenizer, tmp_path):
-    where = tmp_path / "tiny"
+    where = tmp_path / "small"
     model.save_pretrained(where)
     tokenizer.save_pretrained(where)
     return where
@@ -91,7 +91,7 @@ def test_what_an_adapter_says_of_its_model(torch, adapter, folder, tokenizer, tm
         named |= {"base_model_name_or_path": base} if base else {}
         (where / models.ADAPTER).write_text(json.dumps(named))
 
-    name("../tiny")  # beside the adapter
+    name("../small")  # beside the adapter
     assert models.load(where)[0].vocab_size == len(tokenizer)
     name(None)
     with pytest.raises(UserError, match="does not name the adapter's model"):
@@ -217,13 +217,13 @@ def test_names_paths_and_options(torch, folder, some_table, tmp_path, monkeypatc
     assert (mine.name, mine.model, mine.temperature) == ("mine", "smollm2-135m", 0.5)
     assert (mine.batch, mine.top_p, mine.thinking, mine.context) == (4, 0.9, False, 500)
     assert make_policy("local:smollm2-135m").name == "local:smollm2-135m"
-    for spec in ("tiny", "./tiny", "./tiny/", str(folder)):
+    for spec in ("small", "./small", "./small/", str(folder)):
         assert models.locate(make_policy(spec).model).resolve() == folder
-    assert make_policy("./tiny/").name == "tiny"
-    assert make_policy("local:./tiny", temperature=0.3).temperature == 0.3
-    plain = make_policy("./tiny")
+    assert make_policy("./small/").name == "small"
+    assert make_policy("local:./small", temperature=0.3).temperature == 0.3
+    plain = make_policy("./small")
     assert (plain.temperature, plain.top_p, plain.max_tokens) == (0.0, 1.0, 512)
-    assert make_policy("./tiny", max_tokens=2048).max_tokens == 2048
+    assert make_policy("./small", max_tokens=2048).max_tokens == 2048
     for wrong, told in (
         ({"temperatur": 1.0}, "did you mean temperature"),
         ({"batch": 0}, "batch"),
@@ -233,7 +233,7 @@ def test_names_paths_and_options(torch, folder, some_table, tmp_path, monkeypatc
         ({"sampling": {"extra_body": {"top_k": 20}}}, "not sampled by top_k"),
     ):
         with pytest.raises(UserError, match=told):
-            make_policy("./tiny", **wrong)
+            make_policy("./small", **wrong)
     with pytest.raises(UserError, match="takes no batch"):
         make_policy("openai:m@http://x/v1", batch=4)
     with pytest.raises(UserError, match="no policy 'tin'"):

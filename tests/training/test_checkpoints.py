@@ -21,6 +21,14 @@ def test_a_half_written_checkpoint_is_not_taken_and_cleared_away(tmp_path):
     assert beside(tenth) == {"weights": {"updates": 10}}
 
 
+def test_what_is_left_of_one_that_was_being_removed_is_cleared_away(tmp_path):
+    old, before, last = (checkpoint(tmp_path, step) for step in (7, 8, 9))
+    (old / "adapter_model.safetensors").unlink()  # its folder is now the latest touched
+    assert last_whole(tmp_path) == last
+    assert not old.exists()
+    assert before.is_dir()
+
+
 def test_none_is_none(tmp_path):
     assert last_whole(tmp_path / "missing") is None
     checkpoint(tmp_path, 1, whole=False)

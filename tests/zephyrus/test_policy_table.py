@@ -51,7 +51,7 @@ def test_the_built_in_table_has_the_papers_models():
         assert (entry.tool_call_parser, entry.reasoning_parser) == ("qwen3_coder", "qwen3")
     for entry in table.values():
         # A model without a parser at the server needs its tools in words.
-        assert (entry.tool_call_parser is None) == (entry.tool_prompt == "text")
+        assert entry.local or (entry.tool_call_parser is None) == (entry.tool_prompt == "text")
         assert entry.base_url == "http://127.0.0.1:8000/v1"
         assert entry.notes
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -246,19 +246,18 @@ class Scheduler:
         last = self.start_of(len(self.recipe.stages))
         if last is None:
             return None
-        self._copy(last, self.folder / POLICY)
-        if self._work.main:
-            model = self.recipe.model.model_dump(include={"compact", "context", "thinking"})
-            write_whole(self.folder / POLICY / ACTS, json.dumps(model, indent=2))
-        self._work.wait()
+        model = self.recipe.model.model_dump(include={"compact", "context", "thinking"})
+        self._copy(last, self.folder / POLICY, {ACTS: json.dumps(model, indent=2)})
         return self.folder / POLICY
 
-    def _copy(self, source: Path, folder: Path) -> None:
-        """Copy a folder, whole or not at all."""
+    def _copy(self, source: Path, folder: Path, besides: Mapping[str, str] | None = None) -> None:
+        """Copy a folder, with some files besides, whole or not at all."""
         if self._work.main:
             made = folder.with_name(f".{folder.name}")
             shutil.rmtree(made, ignore_errors=True)
             shutil.copytree(source, made)
+            for name, text in (besides or {}).items():
+                (made / name).write_text(text, "utf-8")
             shutil.rmtree(folder, ignore_errors=True)
             made.rename(folder)
         self._work.wait()

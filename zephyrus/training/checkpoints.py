@@ -24,14 +24,20 @@ def last_whole(folder: Path, *, clean: bool = True) -> Path | None:
 
     Args:
         folder: Of ``checkpoint-N`` folders.
-        clean: Remove the half-written ones.
+        clean: Remove the half-written ones, and those that were being removed: Trainer, which goes
+            by the times of folders, would take what is left of one for the latest.
     """
     found = sorted(folder.glob("checkpoint-*"), key=step_of)
     whole = [path for path in found if (path / BESIDE).is_file()]
     if clean:
-        for path in set(found) - set(whole):
-            shutil.rmtree(path, ignore_errors=True)
+        for path in found:
+            if path not in whole or _files(path) != _files(whole[-1]):
+                shutil.rmtree(path, ignore_errors=True)
     return whole[-1] if whole else None
+
+
+def _files(checkpoint: Path) -> set[str]:
+    return {str(path.relative_to(checkpoint)) for path in checkpoint.rglob("*") if path.is_file()}
 
 
 def step_of(checkpoint: Path) -> int:
