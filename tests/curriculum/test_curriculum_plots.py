@@ -12,10 +12,10 @@ from matplotlib.colors import to_rgb
 
 from zephyrus.curriculum.history import read_histories
 from zephyrus.curriculum.plots import draw_all, plot_run
-from zephyrus.curriculum.plots.drawing import DARK, LIGHT, styled
 from zephyrus.curriculum.plots.heldout import routes
 from zephyrus.curriculum.plots.training import running_mean
 from zephyrus.errors import UserError
+from zephyrus.view.figures.drawing import DARK, LIGHT, styled
 
 REPORT = {"tasks": {"env": "report", "split": "validation"}, "metric": "reward", "every": 2}
 

@@ -9,13 +9,13 @@ from click.testing import CliRunner
 
 from zephyrus import registry
 from zephyrus.cli.env import group
-from zephyrus.curriculum.plots.drawing import DARK, LIGHT, styled
 from zephyrus.errors import UserError
 from zephyrus.limits import StopReason
 from zephyrus.numeric import NumericAnswer
 from zephyrus.run import Run
 from zephyrus.summary import mean_interval
 from zephyrus.trajectory import CallRecord, Key, Trajectory
+from zephyrus.view.figures.drawing import DARK, LIGHT, styled
 from zephyrus.view.plots import draw_all, plot_runs
 from zephyrus.view.plots.read import read_numbers
 

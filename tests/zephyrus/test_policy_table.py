@@ -50,8 +50,12 @@ def test_the_built_in_table_has_the_papers_models():
     for entry in (table["qwen3.5-4b"], table["qwen3.8-27b"]):
         assert (entry.tool_call_parser, entry.reasoning_parser) == ("qwen3_coder", "qwen3")
     for entry in table.values():
+        if entry.local:  # no server, and so nothing of one
+            assert (entry.tool_call_parser, entry.reasoning_parser) == (None, None)
+            assert (entry.vllm_flags, entry.tool_prompt) == ([], "native")
+            continue
         # A model without a parser at the server needs its tools in words.
-        assert entry.local or (entry.tool_call_parser is None) == (entry.tool_prompt == "text")
+        assert (entry.tool_call_parser is None) == (entry.tool_prompt == "text")
         assert entry.base_url == "http://127.0.0.1:8000/v1"
         assert entry.notes
 

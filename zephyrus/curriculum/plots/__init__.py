@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from zephyrus.curriculum.history import RunHistory, read_histories
-from zephyrus.curriculum.plots.drawing import DARK, LIGHT, Drawing, render
+from zephyrus.curriculum.plots.page import about, title
 from zephyrus.errors import UserError
-from zephyrus.jsonlines import write_whole
+from zephyrus.view.figures import Kind, draw_kinds, folder_of, write_figures
+from zephyrus.view.figures.drawing import Drawing
 
-FOLDER, PAGE = "plots", "curriculum.html"
+PAGE = "curriculum.html"
 
 
 def plot_run(
@@ -42,11 +43,10 @@ def plot_run(
         raise UserError(
             f"there is nothing to draw yet of {names}: no step and no evaluation is done"
         )
-    for title, why in left_out.items():
-        tell(f"left out: {title}: {why}")
-    if output is None:
-        output = folders[0] / FOLDER if len(folders) == 1 else Path(FOLDER)
-    return _write(runs, drawings, left_out, output)
+    for figure, why in left_out.items():
+        tell(f"left out: {figure}: {why}")
+    page = folder_of(folders, output) / PAGE
+    return write_figures(page, title(runs), about(runs), drawings, left_out)
 
 
 def draw_all(runs: Sequence[RunHistory]) -> tuple[list[Drawing], dict[str, str]]:
@@ -56,7 +56,7 @@ def draw_all(runs: Sequence[RunHistory]) -> tuple[list[Drawing], dict[str, str]]
     from zephyrus.curriculum.plots.tooluse import tool_use
     from zephyrus.curriculum.plots.training import curves
 
-    kinds = (
+    kinds: tuple[Kind[RunHistory], ...] = (
         ("Held-out accuracy by route (Fig. 2)", by_route, "no stage is over"),
         ("Held-out accuracy against steps (Fig. B.1)", by_step, "nothing is evaluated"),
         ("Tool use (Fig. 3)", tool_use, "no rollout that is kept has called a tool"),
@@ -68,31 +68,4 @@ def draw_all(runs: Sequence[RunHistory]) -> tuple[list[Drawing], dict[str, str]]
         ),
         ("Training", curves, "no step is done"),
     )
-    drawings: list[Drawing] = []
-    left_out: dict[str, str] = {}
-    for title, draw, why in kinds:
-        made = draw(runs)
-        drawings += made
-        if not made:
-            left_out[title] = why
-    return drawings, left_out
-
-
-def _write(
-    runs: Sequence[RunHistory],
-    drawings: Sequence[Drawing],
-    left_out: dict[str, str],
-    output: Path,
-) -> list[Path]:
-    from zephyrus.curriculum.plots.page import render_page
-
-    pictures = {
-        drawing.name: (render(drawing, LIGHT), render(drawing, DARK)) for drawing in drawings
-    }
-    page = output / PAGE
-    write_whole(page, render_page(runs, drawings, pictures, left_out))
-    files = [page]
-    for name, (light, _) in pictures.items():
-        files.append(output / f"{name}.png")
-        write_whole(files[-1], light)
-    return files
+    return draw_kinds(kinds, runs)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zephyrus.curriculum.history import ROUTES, Point, RunHistory, StageHistory
-from zephyrus.curriculum.plots.drawing import (
+from zephyrus.view.figures.drawing import (
     Drawing,
     Theme,
     grid,

@@ -1,54 +1,21 @@
-"""One page with the figures of runs, which needs no network: pictures and tables lie in it.
-
-Names, reasons and descriptions are anybody's text: all of it is escaped, and the content security
-policy lets nothing run and nothing load.
-"""
+"""What the page of a curriculum says of its runs; the figures' page is `zephyrus.view.figures.page`."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Sequence
 
 from zephyrus.curriculum.history import RunHistory, StageHistory
-from zephyrus.curriculum.plots.drawing import Drawing
-from zephyrus.view.page import fill, part, source_hash
-from zephyrus.view.plain import plain
-
-Cell = str | int | float | None
+from zephyrus.view.figures.page import Cell, table, text
 
 
-def render_page(
-    runs: Sequence[RunHistory],
-    drawings: Sequence[Drawing],
-    pictures: Mapping[str, tuple[bytes, bytes]],
-    left_out: Mapping[str, str],
-) -> str:
-    """The page.
+def title(runs: Sequence[RunHistory]) -> str:
+    """Of the page."""
+    return "Curriculum: " + ", ".join(run.name for run in runs)
 
-    Args:
-        runs: What is shown.
-        drawings: The figures, in order.
-        pictures: The PNGs of each by its name: light, dark.
-        left_out: Titles of figures that lack their data → why.
-    """
-    style = part("base.css") + part("claims.css") + part("curriculum.css")
-    links = "".join(
-        f'<a href="#{_text(drawing.name)}">{_text(drawing.title)}</a>' for drawing in drawings
-    )
-    title = "Curriculum: " + ", ".join(run.name for run in runs)
-    return fill(
-        part("curriculum.html"),
-        {
-            "STYLE_HASH": source_hash(style),
-            "STYLE": style,
-            "TITLE": _text(title),
-            "LINKS": links,
-            "RUNS": "".join(map(_run, runs)),
-            "FIGURES": "".join(figure(drawing, *pictures[drawing.name]) for drawing in drawings),
-            "LEFT_OUT": left_out_list(left_out),
-        },
-    )
+
+def about(runs: Sequence[RunHistory]) -> str:
+    """A section for each run, as HTML."""
+    return "".join(map(_run, runs))
 
 
 def _run(run: RunHistory) -> str:
@@ -57,10 +24,10 @@ def _run(run: RunHistory) -> str:
     columns = (
         "stage", "route", "steps", "began at", "held-out", "chosen step", "kept for RSFT", "ended"
     )  # fmt: skip
-    about = f"Recipe {recipe.name} · model {recipe.model.name} · seed {recipe.seed}"
+    made_of = f"Recipe {recipe.name} · model {recipe.model.name} · seed {recipe.seed}"
     return (
-        f"<section><h2>{_text(run.name)}</h2>"
-        f'<p class="about">{_text(about)}\n{_text(recipe.description.strip())}</p>'
+        f"<section><h2>{text(run.name)}</h2>"
+        f'<p class="about">{text(made_of)}\n{text(recipe.description.strip())}</p>'
         f"{table(columns, rows, f'Stages of {run.name}')}</section>"
     )
 
@@ -78,65 +45,3 @@ def _stage(stage: StageHistory) -> tuple[Cell, ...]:
         f"{kept['kept']} of {kept['rollouts']} rollouts" if kept else None,
         stage.reason or ("" if stage.phase == "done" else f"not over: {stage.phase}"),
     )
-
-
-def figure(drawing: Drawing, light: bytes, dark: bytes) -> str:
-    """A section with a figure, light and dark, and the table of its numbers."""
-    # Of one run alone the column that names it says nothing.
-    shown = [
-        i
-        for i, column in enumerate(drawing.columns)
-        if column not in ("run", "model") or len({row[i] for row in drawing.rows}) > 1
-    ]
-    columns = [drawing.columns[i] for i in shown]
-    rows = [[row[i] for i in shown] for row in drawing.rows]
-    return (
-        f'<section id="{_text(drawing.name)}"><h2>{_text(drawing.title)}</h2><div class="pair">'
-        f'<figure><picture><source media="(prefers-color-scheme: dark)" srcset="{_data(dark)}">'
-        f'<img src="{_data(light)}" alt="{_text(drawing.alt)}"></picture>'
-        f"<figcaption>{_text(drawing.caption)}</figcaption></figure>"
-        f"{table(columns, rows, f'Numbers of: {drawing.title}')}"
-        "</div></section>"
-    )
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], name: str) -> str:
-    """A table that scrolls and has a name."""
-    head = "".join(f'<th scope="col">{_text(column)}</th>' for column in columns)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    # It scrolls, so the keyboard must get to it.
-    return (
-        f'<div class="numbers" role="region" tabindex="0" aria-label="{_text(name)}"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cell(value: Cell) -> str:
-    if isinstance(value, int | float):
-        return f'<td class="number">{number(value)}</td>'
-    return f"<td>{_text(value if value is not None else '–')}</td>"
-
-
-def number(value: float) -> str:
-    """A number for a table: whole ones as they are, others to four digits.
-
-    >>> number(3), number(0.51234), number(1e-6), number(27.5)
-    ('3', '0.5123', '1e-06', '27.5')
-    """
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
-
-
-def left_out_list(left_out: Mapping[str, str]) -> str:
-    """The section that says which figures lack their data; nothing if there is none."""
-    if not left_out:
-        return ""
-    items = "".join(f"<li>{_text(title)}: {_text(why)}</li>" for title, why in left_out.items())
-    return f'<section id="left-out"><h2>Left out</h2><ul>{items}</ul></section>'
-
-
-def _data(picture: bytes) -> str:
-    return f"data:image/png;base64,{b64encode(picture).decode()}"
-
-
-def _text(text: object) -> str:
-    return escape(plain(str(text)))

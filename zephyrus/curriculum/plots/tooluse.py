@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zephyrus.curriculum.history import RunHistory, StageHistory
-from zephyrus.curriculum.plots.drawing import (
+from zephyrus.view.figures.drawing import (
     Drawing,
     Theme,
     label,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from zephyrus.curriculum.plots.drawing import DARK, LIGHT, Drawing, render
 from zephyrus.errors import UserError
-from zephyrus.jsonlines import write_whole
 from zephyrus.run import Run
+from zephyrus.view.figures import Kind, draw_kinds, folder_of, write_figures
+from zephyrus.view.figures.drawing import Drawing
+from zephyrus.view.plots.page import about, title
 from zephyrus.view.plots.read import RunNumbers, read_numbers
 
-FOLDER, PAGE = "plots", "run.html"
+PAGE = "run.html"
 
 
 def plot_runs(
@@ -40,11 +41,10 @@ def plot_runs(
     if not drawings:
         names = ", ".join(run.name for run in numbers)
         raise UserError(f"there is nothing to draw of {names}: no rollout is finished")
-    for title, why in left_out.items():
-        tell(f"left out: {title}: {why}")
-    if output is None:
-        output = runs[0].path / FOLDER if len(runs) == 1 else Path(FOLDER)
-    return _write(numbers, drawings, left_out, output)
+    for figure, why in left_out.items():
+        tell(f"left out: {figure}: {why}")
+    page = folder_of([run.path for run in runs], output) / PAGE
+    return write_figures(page, title(numbers), about(numbers), drawings, left_out)
 
 
 def draw_all(runs: Sequence[RunNumbers]) -> tuple[list[Drawing], dict[str, str]]:
@@ -54,7 +54,7 @@ def draw_all(runs: Sequence[RunNumbers]) -> tuple[list[Drawing], dict[str, str]]
     from zephyrus.view.plots.tools import tool_use
     from zephyrus.view.plots.turns import reward_by_turn
 
-    kinds: list[tuple[str, Callable[[Sequence[RunNumbers]], list[Drawing]], str]] = [
+    kinds: list[Kind[RunNumbers]] = [
         ("Accuracy by template", accuracy, "no rollout has a score"),
         ("Reward by turn", reward_by_turn, "no rollout has a reward"),
         ("Tool use", tool_use, "no rollout has called a tool"),
@@ -68,31 +68,4 @@ def draw_all(runs: Sequence[RunNumbers]) -> tuple[list[Drawing], dict[str, str]]
         kinds.insert(
             1, ("Differences in accuracy", differences, "the runs share no task with a score")
         )
-    drawings: list[Drawing] = []
-    left_out: dict[str, str] = {}
-    for title, draw, why in kinds:
-        made = draw(runs)
-        drawings += made
-        if not made:
-            left_out[title] = why
-    return drawings, left_out
-
-
-def _write(
-    runs: Sequence[RunNumbers],
-    drawings: Sequence[Drawing],
-    left_out: dict[str, str],
-    output: Path,
-) -> list[Path]:
-    from zephyrus.view.plots.page import render_page
-
-    pictures = {
-        drawing.name: (render(drawing, LIGHT), render(drawing, DARK)) for drawing in drawings
-    }
-    page = output / PAGE
-    write_whole(page, render_page(runs, drawings, pictures, left_out))
-    files = [page]
-    for name, (light, _) in pictures.items():
-        files.append(output / f"{name}.png")
-        write_whole(files[-1], light)
-    return files
+    return draw_kinds(kinds, runs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zephyrus.curriculum.plots.drawing import MARKERS, Drawing, Theme, label, legend, panels, sample
+from zephyrus.view.figures.drawing import MARKERS, Drawing, Theme, label, legend, panels, sample
 from zephyrus.view.plots.read import RunNumbers
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from zephyrus.curriculum.plots.drawing import DASHES, Drawing, Theme, grid, legend, sample
 from zephyrus.numeric import NumericAnswer
+from zephyrus.view.figures.drawing import DASHES, Drawing, Theme, grid, legend, sample
 from zephyrus.view.plots.read import RunNumbers
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from zephyrus.curriculum.plots.drawing import Drawing, Theme, label, legend
+from zephyrus.view.figures.drawing import Drawing, Theme, label, legend
 from zephyrus.view.plots.read import RunNumbers
 
 if TYPE_CHECKING:

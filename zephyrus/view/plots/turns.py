@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from zephyrus.curriculum.plots.drawing import MARKERS, Drawing, Theme, legend, panels, sample
+from zephyrus.view.figures.drawing import MARKERS, Drawing, Theme, legend, panels, sample
 from zephyrus.view.plots.read import RunNumbers
 
 if TYPE_CHECKING:
