@@ -109,7 +109,6 @@ class _Backbone:
         output = self._forward(
             input_ids=rows.rest,
             attention_mask=rows.mask,
-            position_ids=rows.positions,
             past_key_values=cache,
             use_cache=True,
         )
@@ -130,14 +129,13 @@ class _Rows:
         beginning: Those tokens.
         rest: What comes after in each, padded on the right.
         mask: Attention of the rest, to the beginning and itself.
-        positions: Of the rest.
         places: For each position of the rows as they were given, the one in beginning and rest.
     """
 
     def __init__(self, ids: torch.Tensor, starts: torch.Tensor, lengths: torch.Tensor) -> None:
         import torch
 
-        count, width = ids.shape
+        width = ids.shape[1]
         longest = int(lengths.max())
         columns = torch.arange(longest)
         at = (starts[:, None] + columns).clamp(max=width - 1)
@@ -148,7 +146,6 @@ class _Rows:
         self.beginning = flush[0, : self.shared]
         self.rest = flush[:, self.shared :]
         self.mask = (columns < lengths[:, None]).long()
-        self.positions = columns[self.shared :].expand(count, -1)
         self.places = (torch.arange(width) - starts[:, None]).clamp(min=0, max=longest - 1)
 
     @classmethod
