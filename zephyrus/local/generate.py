@@ -179,7 +179,9 @@ class Generator:
             position_ids=positions,
             past_key_values=cache,
             use_cache=True,
-            logits_to_keep=1,
+            # An index makes a copy of the last states; for a mere view of them, as a number makes
+            # it, PyTorch would copy the head's weights for every row.
+            logits_to_keep=torch.tensor([width - 1], device=device),
         )
         return output.logits[:, -1], output.past_key_values, mask
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from zephyrus.curriculum.recipe import Lora, Model, Sampling
 from zephyrus.local import models
+from zephyrus.local.adapters import slim
 from zephyrus.local.chat import Chat
 from zephyrus.local.policy import LocalPolicy
 
@@ -50,6 +51,7 @@ class Trainee:
             model = _adapted(model, spec.lora, seed)
         if hasattr(model, "peft_config"):
             _saves_offline(model)
+            slim(model)
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         return cls(spec, name, model, tokenizer, Chat(tokenizer, thinking=spec.thinking))
