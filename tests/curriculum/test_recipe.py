@@ -187,3 +187,9 @@ def test_nothing_can_be_changed_once_it_is_read():
 def test_the_kinds_of_stage():
     assert [type(stage) for stage in changed().stages] == [RSFT, RL, ReportRL]
     assert load(SHIPPED["TINY"])["name"] == "tiny"
+
+
+def test_only_the_scripted_policy_slips():
+    changed("stages.rsft.demonstrations={slips: 0.4}")
+    with pytest.raises(UserError, match=r"slips \(0.4\) needs the policy 'scripted', not 'random'"):
+        changed("stages.rsft.demonstrations={slips: 0.4, policy: random}")

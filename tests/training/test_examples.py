@@ -13,7 +13,7 @@ from zephyrus.rollouts import rollout
 from zephyrus.training import engine
 from zephyrus.training.examples import to_row, tokens_of
 from zephyrus.training.trainee import Trainee
-from zephyrus.trajectory import Key, Trajectory
+from zephyrus.trajectory import CallRecord, Key, Trajectory
 
 IGNORED = -100
 
@@ -69,3 +69,38 @@ def test_reasoning_is_kept(trainee, tmp_path):
     assert "<think>\nso it is 4\n</think>\n\n4<|im_end|>" in kept
     assert "x is there" in whole
     assert "x is there" not in kept
+
+
+def test_turns_whose_calls_all_failed_can_be_left_out(trainee):
+    schemas = ToyEnv().tool_schemas()
+    wrong = Message("assistant", "Oh.", tool_calls=(ToolCall("look", '{"at": 1}', "c0"),))
+    half = Message(
+        "assistant",
+        tool_calls=(ToolCall("look", '{"at": 2}', "c1"), ToolCall("look", '{"at": "x"}', "c2")),
+    )
+    rollout = Trajectory(Key("t", 0, 0), stop=StopReason.ANSWERED)
+    rollout.messages = [
+        Message("user", "Say 4."),
+        wrong,
+        Message("tool", "Error: at", tool_call_id="c0"),
+        half,
+        Message("tool", "Error: at", tool_call_id="c1"),
+        Message("tool", "x is there", tool_call_id="c2"),
+        Message("assistant", "it is 4."),
+    ]
+    rollout.calls = [
+        CallRecord(0, "look", '{"at": 1}', "invalid"),
+        CallRecord(1, "look", '{"at": 2}', "invalid"),
+        CallRecord(1, "look", '{"at": "x"}'),
+    ]
+    every = tokens_of(rollout, trainee.chat, schemas)
+    some = tokens_of(rollout, trainee.chat, schemas, errors=False)
+    assert every.ids == some.ids
+
+    def written(tokens):
+        kept = [i for i, ours in zip(tokens.ids, tokens.written, strict=True) if ours]
+        return trainee.tokenizer.decode(kept)
+
+    assert written(every).startswith("Oh.") and written(every).endswith(written(some))
+    assert "Oh." not in written(some) and written(some).count("<tool_call>") == 2
+    assert written(some).endswith("it is 4.<|im_end|>")

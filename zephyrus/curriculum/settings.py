@@ -222,10 +222,23 @@ class Demonstrations(Part):
     Attributes:
         policy: Whose rollouts.
         share: Of the tasks, how many are demonstrated; the model is rolled out on the rest.
+        slips: Of the demonstrations, how many begin with a call that fails and is mended, as a
+            model's would be; only the scripted policy can. See `zephyrus.policy.slips`, and
+            `Keep.imitate_errors`.
     """
 
     policy: str = "scripted"
     share: float = Field(default=1.0, gt=0, le=1)
+    slips: float = Field(default=0.0, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _scripted(self) -> Demonstrations:
+        if self.slips and self.policy != "scripted":
+            raise ValueError(
+                f"demonstrations.slips ({self.slips:g}) needs the policy 'scripted', not "
+                f"{self.policy!r}"
+            )
+        return self
 
 
 class Keep(Part):
@@ -236,12 +249,15 @@ class Keep(Part):
         per_task: The most of one task.
         distinct: Of rollouts with the same tool calls and answer only the first is kept.
         errors: Tool errors at most in a kept rollout; null allows any.
+        imitate_errors: Whether turns whose tool calls all failed are trained on too; false masks
+            them, so that only what came after them is learned.
     """
 
     at_least: float = 1.0
     per_task: int = Field(default=2, ge=1)
     distinct: bool = True
     errors: int | None = Field(default=None, ge=0)
+    imitate_errors: bool = True
 
 
 class Weights(Part):

@@ -10,7 +10,13 @@ from zephyrus.local.policy import Tokens
 from zephyrus.trajectory import Trajectory
 
 
-def tokens_of(rollout: Trajectory, chat: Chat, schemas: Sequence[Mapping[str, Any]]) -> Tokens:
+def tokens_of(
+    rollout: Trajectory,
+    chat: Chat,
+    schemas: Sequence[Mapping[str, Any]],
+    *,
+    errors: bool = True,
+) -> Tokens:
     """The tokens of a rollout whose own are not known: a demonstration, or another model's.
 
     The policy's turns are written as the chat template writes them, reasoning included.
@@ -19,7 +25,11 @@ def tokens_of(rollout: Trajectory, chat: Chat, schemas: Sequence[Mapping[str, An
         rollout: A finished rollout.
         chat: How the model that is trained writes conversations.
         schemas: The tools that were offered.
+        errors: Whether turns whose tool calls all failed count too.
     """
+    worked = {call.turn for call in rollout.calls if call.error is None}
+    failed = {call.turn for call in rollout.calls} - worked if not errors else set()
+    number = 0
     messages = rollout.messages
     tokens = Tokens()
     first = next((i for i, m in enumerate(messages) if m.role == "assistant"), len(messages))
@@ -27,7 +37,8 @@ def tokens_of(rollout: Trajectory, chat: Chat, schemas: Sequence[Mapping[str, An
     while first < len(messages):
         turn = chat.turn(messages[: first + 1], schemas)
         tokens.ids += turn
-        tokens.written += [True] * len(turn)
+        tokens.written += [number not in failed] * len(turn)
+        number += 1
         tokens.logprobs += [0.0] * len(turn)
         following = range(first + 1, len(messages))
         after = next((i for i in following if messages[i].role == "assistant"), len(messages))

@@ -20,6 +20,7 @@ from zephyrus.jsonlines import write_whole
 from zephyrus.limits import Limits
 from zephyrus.policy import make_policy
 from zephyrus.policy.base import Policy
+from zephyrus.policy.slips import SlippingPolicy
 from zephyrus.progress import Progress
 from zephyrus.registry import make
 from zephyrus.run import Run
@@ -103,7 +104,9 @@ class TRLWork:
         tasks = list(self._tasks(env, stage.tasks))
         found: list[Trajectory] = []
         if stage.demonstrations is not None:
-            demonstrator = make_policy(stage.demonstrations.policy)
+            slips = stage.demonstrations.slips
+            named = stage.demonstrations.policy
+            demonstrator = SlippingPolicy(slips) if slips else make_policy(named)
             some = tasks[: max(1, round(len(tasks) * stage.demonstrations.share))]
             found += self._sample(env, demonstrator, some, folder / "demonstrations")
             tasks = tasks[len(some) :]
@@ -193,7 +196,9 @@ class TRLWork:
         arguments = engine.arguments(recipe, stage, folder / CHECKPOINTS, setting)
         if isinstance(stage, RSFT):
             schemas = env.tool_schemas()
-            rows = [to_row(tokens_of(t, trainee.chat, schemas)) for t in Run.open(folder / KEPT)]
+            errors = stage.keep.imitate_errors
+            kept = Run.open(folder / KEPT)
+            rows = [to_row(tokens_of(t, trainee.chat, schemas, errors=errors)) for t in kept]
             trainer = engine.sft_trainer(trainee, rows, arguments, [watch])
         else:
             tasks = self._tasks(env, stage.tasks)
