@@ -27,13 +27,19 @@ MEAN = "mean(coverage_weight=area_spherical_m2)"
 Work = Callable[[], object]
 
 
-def absent(world: World, *names: str) -> str:
-    """Say in a sentence why an alternative can't be measured; empty if it can."""
+def absent(world: World, *names: str, extra: str = "bench") -> str:
+    """Say in a sentence why an alternative can't be measured; empty if it can.
+
+    Args:
+        world: where it would be measured.
+        *names: the modules that it needs.
+        extra: which of our extras brings them.
+    """
     if world.quick:
         return f"{names[0]} is left out of a quick run"
     missing = [name for name in names if find_spec(name) is None]
     if missing:
-        return f"{', '.join(missing)} is not installed: pip install 'zephyrus[bench]'"
+        return f"{', '.join(missing)} is not installed: pip install 'zephyrus[{extra}]'"
     return ""
 
 

@@ -23,6 +23,7 @@ LIBRARIES = (
     "cartopy",
     "openai",
     "aiohttp",
+    "verifiers",
 )
 
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA", "VECLIB")

@@ -4,6 +4,8 @@
 >>> env = zephyrus.make("bench")
 >>> run = zephyrus.rollout(env, "scripted", n=8)
 
+In a notebook, ``run = await zephyrus.rollout(…)`` does the same; see `zephyrus.rollouts.rollout`.
+
 Everything is imported on first use, so that ``import zephyrus`` and ``zephyrus --help`` are quick.
 """
 
@@ -29,6 +31,8 @@ _EXPORTS = {
     "Trajectory": "zephyrus.trajectory",
     "Run": "zephyrus.run",
     "UserError": "zephyrus.errors",
+    "WorkError": "zephyrus.errors",
+    "Policy": "zephyrus.policy",
     "make": "zephyrus.registry",
     "names": "zephyrus.registry",
     "register": "zephyrus.registry",
@@ -36,21 +40,25 @@ _EXPORTS = {
     "rollout": "zephyrus.rollouts",
     "arollout": "zephyrus.rollouts",
     "rescore": "zephyrus.rollouts",
+    "arescore": "zephyrus.rollouts",
 }
 
 if TYPE_CHECKING:
     from zephyrus.env import ToolEnv as ToolEnv
     from zephyrus.episode import Episode as Episode
     from zephyrus.errors import UserError as UserError
+    from zephyrus.errors import WorkError as WorkError
     from zephyrus.limits import Limits as Limits
     from zephyrus.messages import Image as Image
     from zephyrus.messages import Message as Message
     from zephyrus.messages import ToolCall as ToolCall
     from zephyrus.messages import ToolResult as ToolResult
+    from zephyrus.policy import Policy as Policy
     from zephyrus.policy import make_policy as make_policy
     from zephyrus.registry import make as make
     from zephyrus.registry import names as names
     from zephyrus.registry import register as register
+    from zephyrus.rollouts import arescore as arescore
     from zephyrus.rollouts import arollout as arollout
     from zephyrus.rollouts import rescore as rescore
     from zephyrus.rollouts import rollout as rollout

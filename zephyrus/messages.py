@@ -36,6 +36,9 @@ class ToolCall:
             arguments = json.dumps(arguments if arguments is not None else {})
         return cls(str(function.get("name") or ""), arguments, str(data.get("id") or ""))
 
+    def __repr__(self) -> str:
+        return f"ToolCall({self.name!r}, {brief(self.arguments)}, id={self.id!r})"
+
 
 @dataclass(frozen=True, slots=True)
 class Image:
@@ -49,8 +52,11 @@ class Image:
         """The image as a ``data:`` URL."""
         return "data:image/png;base64," + base64.b64encode(self.png).decode()
 
-    def _repr_png_(self) -> bytes:
-        return self.png
+    def __repr__(self) -> str:
+        return f"Image({len(self.png):,} bytes, {brief(self.alt)})"
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
+        return self.png, {"alt": self.alt}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,16 @@ class ToolResult:
     text: str
     images: tuple[Image, ...] = ()
     error: str | None = None
+
+    def __repr__(self) -> str:
+        images = f", {len(self.images)} images" if self.images else ""
+        error = f", error={self.error!r}" if self.error else ""
+        return f"ToolResult({brief(self.text)}{images}{error})"
+
+    def _repr_html_(self) -> str:
+        from zephyrus.view.notebook.rollout import result_html
+
+        return result_html(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +163,19 @@ class Message:
                 return cls("assistant", tool_calls=(ToolCall(MALFORMED_NAME, text),))
         return cls("assistant", action)
 
+    def __repr__(self) -> str:
+        parts = [repr(self.role), brief(self.content)]
+        if self.tool_calls:
+            parts.append(f"calls {', '.join(call.name for call in self.tool_calls)}")
+        if self.images:
+            parts.append(f"{len(self.images)} images")
+        return f"Message({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        from zephyrus.view.notebook.rollout import message_html
+
+        return message_html(self)
+
     def with_call_ids(self, prefix: str) -> Message:
         """Give every tool call an id of its own where the server left it out or repeated it."""
         given = {call.id for call in self.tool_calls}
@@ -201,6 +230,11 @@ def clean_text(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def brief(text: str, most: int = 60) -> str:
+    """The beginning of a text as `repr` writes it, for the `repr` of what holds it."""
+    return repr(text if len(text) <= most else text[: most - 1] + "…")
 
 
 def _content(content: Any) -> tuple[str, tuple[Image, ...]]:

@@ -115,7 +115,12 @@ def rollout(
     tasks: Iterable[Task] | None = None,
     progress: bool | Progress | None = None,
 ) -> Run:
-    """`arollout` for code that is not asynchronous, also in a notebook with a running loop.
+    """`arollout` for code that is not asynchronous, and for notebooks.
+
+    It returns when all is done, also where an event loop runs, as in a notebook: the work then has a
+    loop and a thread of its own. ``await rollout(…)`` is the same, since a run may be awaited and is
+    there at once; a script and a notebook thus give the same with and without ``await``. What shall
+    leave the running loop free meanwhile takes `arollout`.
 
     The policy is closed at the end, since its connections end with the loop; it may be used again.
 

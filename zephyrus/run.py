@@ -16,8 +16,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from html import escape
+from collections.abc import Generator, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -33,6 +32,8 @@ from zephyrus.trajectory import Key, Trajectory
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from zephyrus.frames import Level
 
 TRAJECTORIES, ERRORS, SUMMARY = "trajectories.jsonl", "errors.jsonl", "summary.json"
 
@@ -156,38 +157,45 @@ class Run:
                 return kept
         return self._summarise()
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per finished rollout.
+    def to_dataframe(self, level: Level = "rollouts", *, errors: bool = False) -> pd.DataFrame:
+        """The finished rollouts as a table. ``task``, ``seed`` and ``repeat`` are always the key.
+
+        Args:
+            level: What a row is: "rollouts", "turns" (assistant messages) or "calls" (of tools).
+            errors: Whether rollouts that broke follow the finished ones, those of `errors`.
 
         Returns:
-            Columns ``task``, ``seed`` and ``repeat`` (the key); ``template``, ``answer_type``,
-            ``gold`` and ``answer``; ``stop`` (why it ended); ``turns``, ``calls``,
-            ``failed_calls``, ``recovered_calls``, ``prompt_tokens`` and ``completion_tokens``
-            (counts); ``seconds`` and ``policy_seconds`` (wall-clock); then one for each
-            component of the reward under its own name, in `zephyrus_bench` ``score``,
-            ``required_tool``, ``turn_penalty`` and ``reward``.
-        """
-        import pandas as pd
+            Of rollouts: ``template``, ``answer_type``, ``split``, ``gold`` and ``answer``; ``stop``
+            (why it ended), ``error`` (what broke) and ``unscored`` (why there is no reward);
+            ``turns``, ``calls``, ``failed_calls``, ``recovered_calls``, ``prompt_tokens`` and
+            ``completion_tokens`` (counts); ``seconds`` and ``policy_seconds`` (wall-clock); then one
+            for each component of the reward under its own name, in `zephyrus_bench` ``score``,
+            ``required_tool``, ``turn_penalty`` and ``reward`` (one of a name above is
+            ``reward_NAME``).
+            Of turns: ``turn`` (from 1), ``text``, ``reasoning``, ``calls``, ``failed_calls``,
+            ``observations`` (characters that came back) and ``images``.
+            Of calls: ``turn`` and ``call`` (from 1), ``tool``, ``arguments`` (as they were
+            written), ``error`` (missing, or a kind), ``seconds`` and ``observation``.
 
-        return pd.DataFrame([_row(trajectory) for trajectory in self])
+        Raises:
+            UserError: If there is no such level, or the run is damaged.
+        """
+        from zephyrus.frames import to_dataframe
+
+        return to_dataframe(chain(self, self.errors() if errors else ()), level)
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        """The run itself, at once: ``await zephyrus.rollout(…)`` is ``zephyrus.rollout(…)``."""
+        yield from ()
+        return self
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r}, {len(self)} rollouts)"
 
     def _repr_html_(self) -> str:
-        summary = self.summary
-        rows = {
-            "environment": self.config.get("env", {}).get("name", ""),
-            "policy": self.config.get("policy", {}).get("name", ""),
-            "rollouts": summary["rollouts"],
-            "accuracy": summary["accuracy"],
-            "infrastructure errors": summary["infrastructure"]["errors"],
-        }
-        cells = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
-            for name, value in rows.items()
-        )
-        return f"<table><caption>{escape(str(self.path))}</caption>{cells}</table>"
+        from zephyrus.view.notebook.run import run_html
+
+        return run_html(self)
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -323,28 +331,6 @@ def find(path: str | Path) -> Run:
     rest = f" and {len(names) - NAMED_RUNS} more" if len(names) > NAMED_RUNS else ""
     there = f"; runs/ has {', '.join(names[:NAMED_RUNS])}{rest}" if names else ""
     raise UserError(f"there is no run {str(path)!r}, here or in runs/{there}")
-
-
-def _row(t: Trajectory) -> dict[str, Any]:
-    row = {
-        **t.key._asdict(),
-        "template": t.task.get("template", ""),
-        "answer_type": t.task.get("answer_type", ""),
-        "gold": t.task.get("gold"),
-        "answer": t.answer,
-        "stop": str(t.stop),
-        "turns": t.turns,
-        "calls": len(t.calls),
-        "failed_calls": sum(call.error is not None for call in t.calls),
-        "recovered_calls": t.recovered_calls,
-        "prompt_tokens": t.usage.prompt_tokens,
-        "completion_tokens": t.usage.completion_tokens,
-        "seconds": t.seconds,
-        "policy_seconds": t.policy_seconds,
-    }
-    for name, value in (t.rewards or {}).items():
-        row[f"reward_{name}" if name in row else name] = value
-    return row
 
 
 # Files ----------------------------------------------------------------------------------------

@@ -15,17 +15,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zephyrus.trajectory import Trajectory
-from zephyrus.view.plain import plain
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
-
-SHOWN_REASONS = 5
-"""Reasons of infrastructure errors that `render` lists."""
 
 Scores = Mapping[str, list[float]]
 """Scores of the repeats of each task, by task id."""
@@ -148,74 +140,6 @@ def mean_interval(scores: Scores, level: float = 0.95) -> tuple[float, float] | 
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def render(summary: Mapping[str, Any], title: str = "") -> RenderableType:
-    """The summary as tables for a terminal.
-
-    Args:
-        summary: What `summarise` returned.
-        title: What to write above.
-    """
-    from rich.console import Group
-    from rich.table import Table
-
-    accuracy = Table(title=_plain(title) if title else None, title_justify="left")
-    accuracy.add_column("")
-    for column in ("rollouts", "accuracy", "95 % CI"):
-        accuracy.add_column(column, justify="right")
-    for heading, groups in (("template", "templates"), ("answer type", "answer_types")):
-        for name, group in summary[groups].items():
-            accuracy.add_row(_plain(f"{heading} {name}"), *_accuracy(group))
-        if summary[groups]:
-            accuracy.add_section()
-    accuracy.add_row("all", *_accuracy({**summary, "n": summary["scored"]}), style="bold")
-
-    verified = bool(summary["scored"] or not summary["rewards"])  # else there is no verifier
-    facts = Table(
-        title=_plain(title) if title and not verified else None,
-        title_justify="left",
-        show_header=False,
-    )
-    facts.add_column()
-    facts.add_column(justify="right")
-    if not verified:
-        facts.add_row("rollouts", f"{summary['rollouts']:,}")
-    for name, value in summary["rewards"].items():
-        label = f"mean reward: {name}" if name != "reward" else "mean reward"
-        facts.add_row(_plain(label), _number(value))
-    facts.add_section()
-    facts.add_row("required tool used", _percent(summary["required_tool_rate"]))
-    facts.add_row("failure rate (failed calls / calls)", _percent(summary["failure_rate"]))
-    facts.add_row(
-        "tools per turn (calls / turns with calls)", _number(summary["tools_per_turn"], 2)
-    )
-    facts.add_row("turns per rollout", _number(summary["turns"]["mean"], 1))
-    facts.add_row("tool calls", f"{summary['tool_calls']:,}")
-    if summary["errors"]:
-        facts.add_row("failed calls", _plain(_counts(summary["errors"])))
-    if summary["recovered_calls"]:
-        facts.add_row("calls recovered from text", f"{summary['recovered_calls']:,}")
-    tokens = summary["tokens"]
-    facts.add_row("tokens", f"{tokens['prompt']:,} prompt, {tokens['completion']:,} completion")
-    facts.add_row("time per rollout", _duration(summary["seconds"]["mean"]))
-    facts.add_row("stopped by", _plain(_counts(summary["stop_reasons"])))
-    if missing := summary["unscored"]["rollouts"]:
-        facts.add_row("unscored: no judgement to be had", f"{missing:,}", style="red")
-        for reason, count in list(summary["unscored"]["reasons"].items())[:SHOWN_REASONS]:
-            facts.add_row(_plain(f"  {reason}"), f"{count:,}", style="red")
-    if broken := summary["infrastructure"]["errors"]:
-        facts.add_row("infrastructure errors (not scored)", f"{broken:,}", style="red")
-        reasons = list(summary["infrastructure"]["reasons"].items())
-        for reason, count in reasons[:SHOWN_REASONS]:
-            facts.add_row(
-                _plain(f"  {_short(reason)}"),
-                f"{count:,}",
-                style="red",
-            )
-        if rest := broken - sum(count for _, count in reasons[:SHOWN_REASONS]):
-            facts.add_row("  other reasons", f"{rest:,}", style="red")
-    return Group(accuracy, facts) if verified else Group(facts)
-
-
 def last_line(error: str | None) -> str:
     """The line of a traceback that says what happened."""
     lines = (error or "").strip().splitlines()
@@ -252,38 +176,3 @@ def _mean(values: list[float] | list[bool]) -> float | None:
 
 def _ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
-
-
-def _accuracy(group: Mapping[str, Any]) -> tuple[str, str, str]:
-    interval = group["accuracy_ci95"]
-    text = f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–"
-    return str(group["n"]), _number(group["accuracy"]), text
-
-
-def _number(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _short(reason: str) -> str:
-    return reason if len(reason) <= 50 else reason[:49] + "…"
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "–"
-    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
-
-
-def _plain(text: str) -> Text:
-    """Names and errors are anybody's: neither markup nor control characters get through."""
-    from rich.text import Text
-
-    return Text(plain(text))
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "–"

@@ -14,7 +14,7 @@ from typing import Any, overload
 from zephyrus.errors import UserError
 from zephyrus.fileformat import FileFormat, LaterFormatError
 from zephyrus.jsonlines import write_whole
-from zephyrus.messages import clean_text
+from zephyrus.messages import brief, clean_text
 
 SPLITS = ("train", "validation", "test")
 
@@ -49,6 +49,14 @@ class Task:
     world: dict[str, Any] = field(default_factory=dict)
     program: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Task({self.id!r}, {brief(self.prompt)}, gold={brief(str(self.gold))})"
+
+    def _repr_html_(self) -> str:
+        from zephyrus.view.notebook.things import task_html
+
+        return task_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -100,6 +108,11 @@ class TaskSet:
 
     def __repr__(self) -> str:
         return f"TaskSet({self.name!r}, {len(self)} tasks)"
+
+    def _repr_html_(self) -> str:
+        from zephyrus.view.notebook.things import task_set_html
+
+        return task_set_html(self)
 
     def filter(self, keep: Callable[[Task], bool]) -> TaskSet:
         """The tasks for which ``keep`` is true."""

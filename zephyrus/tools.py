@@ -110,6 +110,11 @@ class Tool:
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.parameters['properties']) or 'no arguments'})"
 
+    def _repr_html_(self) -> str:
+        from zephyrus.view.notebook.things import tool_html
+
+        return tool_html(self)
+
     def to_openai(self) -> dict[str, Any]:
         """The entry of the request's ``tools``."""
         return {

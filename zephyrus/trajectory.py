@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -80,6 +80,20 @@ class Trajectory:
     task: dict[str, Any] = field(default_factory=dict)
     unscored: str | None = None
 
+    def __repr__(self) -> str:
+        facts = [
+            f"{self.turns} turns",
+            f"{len(self.calls)} calls",
+            str(self.stop or "still running"),
+        ]
+        facts += [f"{name} {value:.4g}" for name, value in (self.rewards or {}).items()]
+        return f"<Trajectory {self.key}: {', '.join(facts)}>"
+
+    def _repr_html_(self) -> str:
+        from zephyrus.view.notebook.rollout import rollout_html
+
+        return rollout_html(self)
+
     @property
     def failed(self) -> bool:
         """Whether the world or the endpoint broke, so that there is no score."""
@@ -126,6 +140,45 @@ class Trajectory:
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not a trajectory: {error}") from error
+
+
+def calls_of(t: Trajectory) -> list[list[tuple[CallRecord, int | None]]]:
+    """The calls of each turn, each with the place among the messages of what it was answered.
+
+    The calls are those of the record, else (an import) those of the messages; the place is None
+    where a call got no answer.
+    """
+    records = _records(t)
+    turns = (place for place, message in enumerate(t.messages) if message.role == "assistant")
+    found = []
+    for turn, place in enumerate(turns):
+        answers = _answers(t.messages, place)
+        calls = zip(t.messages[place].tool_calls, records[turn], strict=False)
+        found.append([(record, answers.get(call.id)) for call, record in calls])
+    return found
+
+
+def _answers(messages: Sequence[Message], place: int) -> dict[str, int]:
+    """Which message answers which call of one message: models use ids again in later ones."""
+    asked = {call.id for call in messages[place].tool_calls}
+    found: dict[str, int] = {}
+    for at in range(place + 1, len(messages)):
+        if messages[at].role == "assistant":
+            break
+        if messages[at].role == "tool" and messages[at].tool_call_id in asked:
+            found.setdefault(messages[at].tool_call_id, at)
+    return found
+
+
+def _records(t: Trajectory) -> dict[int, list[CallRecord]]:
+    found: dict[int, list[CallRecord]] = {}
+    for record in t.calls:
+        found.setdefault(record.turn, []).append(record)
+    for turn, message in enumerate(m for m in t.messages if m.role == "assistant"):
+        known = found.setdefault(turn, [])
+        for call in message.tool_calls[len(known) :]:
+            known.append(CallRecord(turn, call.name, call.arguments))
+    return found
 
 
 def _to_stored(message: Message) -> dict[str, Any]:

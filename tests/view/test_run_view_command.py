@@ -56,7 +56,7 @@ def test_the_command_writes_the_page_into_the_run_and_opens_it(tmp_path):
 def test_what_the_command_refuses(tmp_path, arguments, says, monkeypatch):
     from click.testing import CliRunner
 
-    from zephyrus.cli.env import view as command
+    from zephyrus.cli.run import view as command
 
     make_run(tmp_path / "runs" / "mine", [rollout("a")])
     monkeypatch.chdir(tmp_path)

@@ -76,7 +76,7 @@ def test_pictures_are_parts_with_data_urls():
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}},
     ]
     assert Image(PNG).data_url == url
-    assert Image(PNG)._repr_png_() == PNG
+    assert Image(PNG)._repr_png_() == (PNG, {"alt": ""})
 
 
 def test_a_model_that_does_not_see_reads_what_a_picture_shows():

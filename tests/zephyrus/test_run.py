@@ -445,7 +445,7 @@ def test_dataframe(run):
 def test_how_a_run_is_shown(run):
     assert repr(run) == f"Run({str(run.path)!r}, 0 rollouts)" and run and run.name == "r"
     run.append(made("t0"))
-    assert "1 rollouts" in repr(run) and "<td>sum</td>" in run._repr_html_()
+    assert "1 rollouts" in repr(run) and "environment sum" in run._repr_html_()
 
 
 def test_heavy_modules_come_in_late():

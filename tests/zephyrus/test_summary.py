@@ -12,8 +12,9 @@ from scipy import stats
 
 from zephyrus.limits import StopReason
 from zephyrus.messages import Usage
-from zephyrus.summary import mean_interval, render, summarise
+from zephyrus.summary import mean_interval, summarise
 from zephyrus.trajectory import CallRecord, Key, Trajectory
+from zephyrus.view.summary import render
 
 unit = st.floats(0, 1)
 

@@ -10,8 +10,8 @@ from zephyrus.messages import Message
 from zephyrus.policy import make_policy
 from zephyrus.rollouts import rescore, rollout
 from zephyrus.run import Run
-from zephyrus.summary import render
 from zephyrus.trajectory import Trajectory
+from zephyrus.view.summary import render
 
 
 def judged(base, down=()):

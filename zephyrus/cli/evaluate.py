@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zephyrus.cli.options import COUNT, FILE, JSON
 from zephyrus.errors import UserError, WorkError
 
 if TYPE_CHECKING:
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
     from zephyrus.evaluation import Evaluation
     from zephyrus.run import Run
 
-COUNT = click.IntRange(min=1)
 PIPE_COLUMNS = 200
-FILE = click.Path(dir_okay=False, path_type=Path)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 
 
 def read_neutral(_: Any, __: Any, value: str) -> str | float:

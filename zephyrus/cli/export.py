@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from zephyrus.cli.options import JSON, TOOLS
+
 
 @click.command(short_help="A run or a bank as a data set for other trainers.")
 @click.argument("source", metavar="RUN_OR_BANK")
@@ -30,9 +32,7 @@ import click
 @click.option("--dataset", help="The world's data of a bank [default: the environment's].")
 @click.option("--split", type=click.Choice(["train", "validation", "test"]), help="Of a bank.")
 @click.option("--compact", is_flag=True, help="A bank with the short prompt and schemas.")
-@click.option(
-    "--tools", "extra", metavar="FILE|MODULE", multiple=True, help="Your own tools as well."
-)
+@TOOLS
 @click.option(
     "-o",
     "--option",
@@ -41,7 +41,7 @@ import click
     metavar="KEY=VALUE",
     help="An option of a bank's environment; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@JSON
 def export(
     source: str,
     form: str,

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from zephyrus.cli.evaluate import split_names
+from zephyrus.cli.options import JSON
 from zephyrus.errors import UserError, WorkError
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 LABELS = click.argument(
     "files",
     nargs=-1,

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from zephyrus.cli.evaluate import COUNT, FILE, JSON, NEUTRAL, split_names, wide_console
+from zephyrus.cli.evaluate import NEUTRAL, split_names, wide_console
+from zephyrus.cli.options import COUNT, FILE, JSON
 from zephyrus.errors import UserError
 
 FORMS = {".md": "markdown", ".csv": "csv", ".html": "html", ".htm": "html"}

@@ -12,13 +12,16 @@ import typing
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from zephyrus import registry
 from zephyrus.errors import UserError
 from zephyrus.tools import Tool
+
+if TYPE_CHECKING:
+    from zephyrus.env import ToolEnv
 
 _PLAIN = (bool, int, float, str)
 _OWN = {"split", "dataset", "bank", "tools", "limits", "compact", "render_mode"}
@@ -51,6 +54,13 @@ def load_tools(where: str) -> list[Tool]:
 def load_all_tools(places: Iterable[str]) -> list[Tool]:
     """`load_tools` for each of several files or modules."""
     return [tool for where in places for tool in load_tools(where)]
+
+
+def make_env(env_name: str, pairs: Iterable[str], **options: Any) -> ToolEnv:
+    """The environment with the options that were given (None means not given) and ``-o`` pairs."""
+    given = {key: value for key, value in options.items() if value is not None}
+    factory = registry.get("envs", registry.env_name(env_name))
+    return registry.make(env_name, **given | read_options(factory, pairs))
 
 
 def read_options(factory: Callable[..., Any], pairs: Iterable[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zephyrus.cli.env import TOOLS
+from zephyrus.cli.options import TOOLS
 from zephyrus.errors import UserError, WorkError
 from zephyrus.view.plain import plain
 

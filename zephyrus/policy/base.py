@@ -46,6 +46,9 @@ class Policy(ABC):
     name: str = ""
     compact: bool = False
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
     @abstractmethod
     def session(self, env: ToolEnv, task: Task, seed: int, repeat: int = 0) -> Session:
         """Start on a task; the same arguments give the same session where the policy can.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zephyrus.limits import StopReason
-from zephyrus.messages import Message
 from zephyrus.summary import last_line
-from zephyrus.trajectory import CallRecord, Trajectory
+from zephyrus.trajectory import CallRecord, Trajectory, calls_of
 from zephyrus.view.run.pictures import Pictures
 
 SHOWN = 280
@@ -117,19 +116,17 @@ def _rounded(value: Any) -> Any:
 
 
 def _steps(t: Trajectory, pictures: Pictures, texts: dict[str, int]) -> Iterator[dict[str, Any]]:
-    records = _records(t)
+    turns = calls_of(t)
+    answered = {at for calls in turns for _, at in calls}
     turn = 0
-    answered: set[int] = set()
     for place, message in enumerate(t.messages):
         if message.role == "system":
             yield {"role": "system", "shared": texts.setdefault(message.content, len(texts))}
         elif message.role == "assistant":
-            found = _observations(t.messages, place)
-            answered.update(found.values())
-            calls = []
-            for call, record in zip(message.tool_calls, records[turn], strict=False):
-                at = found.get(call.id)
-                calls.append(_call(record, None if at is None else t.messages[at].content))
+            calls = [
+                _call(record, None if at is None else t.messages[at].content)
+                for record, at in turns[turn]
+            ]
             turn += 1
             yield {
                 "role": "assistant",
@@ -144,30 +141,6 @@ def _steps(t: Trajectory, pictures: Pictures, texts: dict[str, int]) -> Iterator
                 "text": message.content,
                 "images": [{"alt": i.alt, "at": pictures.add(i.png)} for i in message.images],
             }
-
-
-def _observations(messages: Sequence[Message], place: int) -> dict[str, int]:
-    """Which message answers which call of one message: models use ids again in later ones."""
-    asked = {call.id for call in messages[place].tool_calls}
-    found: dict[str, int] = {}
-    for at in range(place + 1, len(messages)):
-        if messages[at].role == "assistant":
-            break
-        if messages[at].role == "tool" and messages[at].tool_call_id in asked:
-            found.setdefault(messages[at].tool_call_id, at)
-    return found
-
-
-def _records(t: Trajectory) -> dict[int, list[CallRecord]]:
-    """The calls of each turn: those of the trajectory, else (an import) those of its messages."""
-    found: dict[int, list[CallRecord]] = {}
-    for record in t.calls:
-        found.setdefault(record.turn, []).append(record)
-    for turn, message in enumerate(m for m in t.messages if m.role == "assistant"):
-        known = found.setdefault(turn, [])
-        for call in message.tool_calls[len(known) :]:
-            known.append(CallRecord(turn, call.name, call.arguments))
-    return found
 
 
 def _call(record: CallRecord, observed: str | None) -> dict[str, Any]:
