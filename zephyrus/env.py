@@ -16,11 +16,12 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from zephyrus.consistency.question import ChoiceQuestion
 from zephyrus.episode import Episode
 from zephyrus.errors import JudgeError, UserError
 from zephyrus.judge.base import Brief
 from zephyrus.limits import Limits
-from zephyrus.messages import Message, Reply
+from zephyrus.messages import Image, Message, Reply
 from zephyrus.numeric import NumericAnswer
 from zephyrus.registry import get, register_gymnasium
 from zephyrus.scenes import Scenes
@@ -158,6 +159,18 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
         """
         raise UserError(f"the environment {self.name!r} has no texts for a judge")
 
+    def choice_question(self, task: Task) -> ChoiceQuestion:
+        """What `zephyrus env self-contra` holds a policy's reasoning and answer against.
+
+        Raises:
+            UserError: If the environment asks no multiple-choice questions.
+        """
+        raise UserError(f"the environment {self.name!r} asks no multiple-choice questions")
+
+    def images(self, task: Task) -> tuple[Image, ...]:
+        """Pictures that are shown with the question; none by default."""
+        return ()
+
     @classmethod
     def numeric_answer(cls, facts: Mapping[str, Any], answer: str | None) -> NumericAnswer | None:
         """How far an answer is from the gold number, for ``zephyrus env plot``.
@@ -179,6 +192,11 @@ class ToolEnv(gymnasium.Env[dict[str, Any], str]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}, split {self.split!r}>"
+
+    def _repr_html_(self) -> str:
+        from zephyrus.view.notebook.things import env_html
+
+        return env_html(self)
 
     def tool_schemas(self) -> list[dict[str, Any]]:
         """The ``tools`` of a chat completions request; the short ones when compact."""

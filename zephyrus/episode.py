@@ -57,11 +57,21 @@ class Episode:
         self.limits = limits
         self.trajectory = Trajectory(
             key or Key(task.id, 0, 0),
-            [Message("system", env.system_prompt()), Message("user", task.prompt)],
+            [
+                Message("system", env.system_prompt()),
+                Message("user", task.prompt, images=env.images(task)),
+            ],
             task=task.facts(),
         )
         self._began = time.monotonic()
         self._counts: Counter[str] = Counter()
+
+    def __repr__(self) -> str:
+        turns = f"{self.trajectory.turns} of {self.limits.turns} turns"
+        return f"<Episode of {self.task.id!r}: {turns}, {self.trajectory.stop or 'still running'}>"
+
+    def _repr_html_(self) -> str:
+        return self.trajectory._repr_html_()
 
     @property
     def done(self) -> bool:

@@ -126,9 +126,15 @@ def register_gymnasium() -> None:
     from gymnasium.envs import registration
 
     for name, point in entry_points("envs").items():
-        env_id = f"zephyrus/{name.capitalize()}-v0"
+        env_id = f"zephyrus/{_spelled(name, point)}-v0"
         if env_id not in registration.registry:
             registration.register(env_id, entry_point=point.value)
+
+
+def _spelled(name: str, point: importlib.metadata.EntryPoint) -> str:
+    """An environment's name with capitals: as its class spells it, if that is the name."""
+    spelled = point.attr.removesuffix("Env")
+    return spelled if spelled.lower() == name.lower() else name.capitalize()
 
 
 def _check(kind: str) -> None:

@@ -6,7 +6,10 @@ taskset ``zephyrus-report``, which the framework of that name finds in ``__all__
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zephyrus_report.env import ReportEnv
 
 __all__ = ["ReportEnv"]
 

@@ -26,6 +26,7 @@ from zephyrus_report.compose.compose import compose
 from zephyrus_report.compose.places import Gazetteer
 from zephyrus_report.compose.scene import choose_areas
 from zephyrus_report.prompts import event_prompt
+from zephyrus_tools.splits import split_forecasts
 
 PERIODS: Mapping[str, tuple[int, int]] = {
     "short_range": (1, 2),
@@ -164,22 +165,6 @@ def composed_events(
             for style, region, name in chosen
         ]
     return TaskSet(tasks, dataset.name)
-
-
-def split_forecasts(dataset: Dataset) -> dict[str, str]:
-    """Which split each forecast belongs to, by initial time.
-
-    Of four the first two are for training, the third for validation and the last for the test: the
-    share of each in general is a half, a quarter and a quarter. Of fewer than four the last is for
-    the test and the one before, if there are three, for validation.
-    """
-    names = sorted(dataset.forecasts, key=lambda name: (dataset.forecast(name).init_time, name))
-    count = len(names)
-    test = max(1, round(count / 4))
-    validation = max(1, round(count / 4)) if count > 2 else 0
-    splits = ["train"] * (count - test - validation)
-    splits += ["validation"] * validation + ["test"] * test
-    return dict(zip(names, splits, strict=True))
 
 
 def _task(

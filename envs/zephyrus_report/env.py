@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from zephyrus.consistency.freetext import free_text_consistency
+from zephyrus.consistency.response import last_said, reasoning_of
 from zephyrus.env import Script
 from zephyrus.errors import JudgeError, UserError
 from zephyrus.judge import make_judge
@@ -48,7 +50,9 @@ class ReportEnv(ForecastEnv):
 
     The reward is ``rubric_weight · rubric + (1 − rubric_weight) · f1 − length_penalty``. When the
     judge can't be had the rollout is kept without rewards, never scored 0; an episode that ends
-    without a report scores 0.
+    without a report scores 0. With ``consistency`` the reasoning before the report is held against
+    it: ``consistency_weight`` of what comes before the penalty is then the consistency reward of
+    `zephyrus.consistency.freetext`, our extension of Weather-R1 to answers in free text.
     """
 
     name = "report"
@@ -75,6 +79,8 @@ class ReportEnv(ForecastEnv):
         use_tools: bool = True,
         maps: bool = True,
         proxies: bool = False,
+        consistency: str | Judge | None = None,
+        consistency_weight: float = 0.3,
         tools: Iterable[Tool | str] = (),
         limits: Limits | None = None,
         compact: bool = False,
@@ -99,6 +105,10 @@ class ReportEnv(ForecastEnv):
             maps: Whether the map tool is offered; never by compact.
             proxies: Whether to add scores that need no judge to the rewards, and not to "reward";
                 see `zephyrus_report.proxies`.
+            consistency: Who holds the report against the reasoning of the turn that wrote it: a
+                judge as above, or null for no such reward.
+            consistency_weight: What of the reward is the consistency, where it is asked for; the
+                rest is rubric and Discussion F1, so that the weights sum to one.
             tools: Further tools, or names of registered ones.
             limits: Budgets of an episode, by default 16 turns and 40 tool calls.
             compact: The short system prompt and tool schemas, without the map tool.
@@ -109,6 +119,10 @@ class ReportEnv(ForecastEnv):
         """
         if isinstance(rubric_weight, bool) or not 0 <= rubric_weight <= 1:
             raise UserError(f"rubric_weight lies between 0 and 1, not at {rubric_weight!r}")
+        if isinstance(consistency_weight, bool) or not 0 <= consistency_weight <= 1:
+            raise UserError(
+                f"consistency_weight lies between 0 and 1, not at {consistency_weight!r}"
+            )
         if scoring_passes < 1:
             raise UserError(f"scoring_passes is at least 1, not {scoring_passes}")
         if word_budget is not None and word_budget < 1:
@@ -131,6 +145,10 @@ class ReportEnv(ForecastEnv):
         if not use_tools:
             self.tools.clear()
         self.judge: Judge = make_judge(judge, base_url=judge_url)
+        self.consistency: Judge | None = (
+            None if consistency is None else make_judge(consistency, base_url=judge_url)
+        )
+        self.consistency_weight = float(consistency_weight)
         self.scoring_passes = scoring_passes
         self.rubric_weight = float(rubric_weight)
         self.word_budget = word_budget
@@ -166,6 +184,8 @@ class ReportEnv(ForecastEnv):
             "use_tools": self.use_tools,
             "maps": self.maps,
             "proxies": self.proxies,
+            # Not told where there is none: runs from before the option can so be gone on with.
+            **({} if self.consistency is None else self._about_consistency(self.consistency)),
         }
 
     def system_prompt(self) -> str:
@@ -193,12 +213,14 @@ class ReportEnv(ForecastEnv):
         )
 
     async def check(self) -> None:
-        """Find out before any work starts whether the judge answers."""
-        await self.judge.check()
+        """Find out before any work starts whether the judges answer."""
+        for judge in self._judges():
+            await judge.check()
 
     async def release(self) -> None:
-        """Close the judge's connections; it opens them again when it is asked."""
-        await self.judge.close()
+        """Close the judges' connections; they open them again when they are asked."""
+        for judge in self._judges():
+            await judge.close()
 
     async def ascore(self, task: Task, trajectory: Trajectory) -> dict[str, float]:
         """The judge's scores, the length penalty, and the reward.
@@ -217,9 +239,13 @@ class ReportEnv(ForecastEnv):
         rewards = {part: fmean(scores[part] for scores in judged) for part in PARTS}
         penalty = length_penalty(count_words(brief.report), self.words(task))
         weight = self.rubric_weight
-        total = weight * rewards["rubric"] + (1 - weight) * rewards["f1"] - penalty
+        total = weight * rewards["rubric"] + (1 - weight) * rewards["f1"]
         extra = self._proxies(brief, trajectory) if self.proxies else {}
-        return {**rewards, **extra, "length_penalty": penalty, "reward": total}
+        if self.consistency is not None:
+            extra["consistency"] = await self._consistency(self.consistency, brief, trajectory)
+            share = self.consistency_weight
+            total = (1 - share) * total + share * extra["consistency"]
+        return {**rewards, **extra, "length_penalty": penalty, "reward": total - penalty}
 
     def score(self, task: Task, trajectory: Trajectory) -> dict[str, float]:
         """`ascore` for code that is not asynchronous."""
@@ -306,6 +332,26 @@ class ReportEnv(ForecastEnv):
         data = self.world(task)[Dataset]
         assert isinstance(data, Dataset)
         return event, self._atlases.get(data, event)
+
+    def _about_consistency(self, judge: Judge) -> dict[str, Any]:
+        return {"consistency": judge.name, "consistency_weight": self.consistency_weight}
+
+    def _judges(self) -> list[Judge]:
+        return [self.judge, *([self.consistency] if self.consistency is not None else [])]
+
+    async def _consistency(self, judge: Judge, brief: Brief, trajectory: Trajectory) -> float:
+        """How far the reasoning of the turn that wrote the report bears it out."""
+        reasoning = reasoning_of(last_said(trajectory))
+        passes = 1 if judge.deterministic else self.scoring_passes
+        found = await asyncio.gather(
+            *(
+                free_text_consistency(
+                    judge, reasoning, brief.report, self.claim_options, scoring_pass=i
+                )
+                for i in range(passes)
+            )
+        )
+        return fmean(one.score for one in found)
 
     def _proxies(self, brief: Brief, trajectory: Trajectory) -> dict[str, float]:
         seen = [message.content for message in trajectory.messages if message.role == "tool"]

@@ -29,6 +29,8 @@ class ReportTasksetConfig(EpisodeTasksetConfig):
         use_tools: False offers no tool at all.
         maps: Whether the map tool is offered.
         proxies: Whether to add scores that need no judge to the metrics.
+        consistency: Who holds the report against the reasoning before it; none by default.
+        consistency_weight: What of the reward is the consistency, where it is asked for.
     """
 
     judge: str = "rules"
@@ -41,6 +43,8 @@ class ReportTasksetConfig(EpisodeTasksetConfig):
     use_tools: bool = True
     maps: bool = True
     proxies: bool = False
+    consistency: str | None = None
+    consistency_weight: float = 0.3
 
 
 class ReportTaskset(

@@ -11,7 +11,8 @@ from zephyrus.errors import UserError
 from zephyrus.task import SPLITS, TaskSet
 from zephyrus_geodata import Dataset
 from zephyrus_geodata.testing import analytic_dataset
-from zephyrus_report.bank import PERIODS, REGIONS, build_bank, split_forecasts, window
+from zephyrus_report.bank import PERIODS, REGIONS, build_bank, window
+from zephyrus_tools.splits import split_forecasts
 
 BANK = Path(__file__).parents[2] / "envs" / "zephyrus_report" / "data" / "demo.jsonl.gz"
 

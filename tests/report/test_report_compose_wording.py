@@ -11,9 +11,10 @@ from zephyrus_geodata.testing import analytic_dataset
 from zephyrus_report.compose import hazards
 from zephyrus_report.compose.calendar import Calendar
 from zephyrus_report.compose.findings import Finding, Kind, Place, Quantity
-from zephyrus_report.compose.places import Gazetteer, coordinates, in_words, is_plural, main_body
+from zephyrus_report.compose.places import Gazetteer, coordinates, in_words, is_plural
 from zephyrus_report.compose.scene import Scene
 from zephyrus_report.compose.wording import Wording, amount, celsius, force, listed, metres, sky
+from zephyrus_tools.bodies import main_body
 
 FRANCE = Place("France", "country:France")
 START = np.datetime64("1959-01-02T00", "s")  # a Friday

@@ -124,7 +124,7 @@ def _environment(tasks: Tasks) -> Iterator[Need]:
             "missing",
             f"not in this version or not installed; there are {', '.join(known)}",
         )
-    if (judge := tasks.options.get("judge")) is not None:
+    if (judge := tasks.options.get("judge")) not in (None, "none"):
         yield _judge(str(judge), tasks.options.get("judge_url"))
 
 

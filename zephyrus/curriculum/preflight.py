@@ -15,6 +15,13 @@ from zephyrus.limits import StopReason
 from zephyrus.trajectory import Key, Trajectory
 
 ACCURACY, SCORE = "accuracy", "score"
+BLIND = (
+    "it shows pictures, and the models that are trained here read text alone: give the environment "
+    "a view in words (for chartqa the option view=text, with a language model as model.name), or "
+    "train with a framework that takes pictures and evaluate its checkpoints here; see "
+    "docs/chartqa.md"
+)
+"""Why a recipe can't train on pictures; `docs/chartqa.md` says what would be needed."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,8 @@ def _environment(recipe: Recipe, stage: Stage, tasks: Tasks, parts: list[str], k
         if tasks.n is not None and tasks.n > len(bank):
             return Finding(what, False, f"there are {len(bank):,}, not {tasks.n:,}")
         first = next(iter(bank))
+        if env.images(first):
+            return Finding(what, False, BLIND)
         nothing = Trajectory(Key(first.id, 0, 0), stop=StopReason.TURNS, task=first.facts())
         rewards = run_sync(env.ascore(first, nothing))  # no answer: no judge is asked
     except (JudgeError, UserError) as error:

@@ -183,6 +183,26 @@ def majority(votes: Sequence[dict[str, Label]]) -> dict[str, Label]:
     return found
 
 
+def cohen_kappa(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cohen's kappa, without weights, of many tables of counts at once.
+
+    Args:
+        confusion: (…, k, k): items by label of the first rater, then of the second, in one order.
+
+    Returns:
+        (…): in [-1, 1]; NaN where nothing was counted, or where both give one and the same label
+        throughout: chance alone then explains all agreement.
+    """
+    import numpy as np
+
+    total = confusion.sum(axis=(-2, -1))
+    same = np.trace(confusion, axis1=-2, axis2=-1)
+    chance = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1)  # p_e · total²
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappa: NDArray[np.float64] = (same * total - chance) / (total**2 - chance)
+    return kappa
+
+
 def statistics(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
     """The three statistics of many tables of counts at once.
 
@@ -198,8 +218,7 @@ def statistics(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
     total = confusion.sum(axis=(-2, -1))
     with np.errstate(divide="ignore", invalid="ignore"):
         same = np.trace(confusion, axis1=-2, axis2=-1)
-        chance = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1)  # p_e · total²
-        kappa = (same * total - chance) / (total**2 - chance)  # 0/0 where p_e is 1
+        kappa = cohen_kappa(confusion)
         s, r = LABELS.index(Label.SUPPORTED), LABELS.index(Label.REFUTED)
         # One division of counts: 1 − x/n may round to less than the accuracy, 1 − 4/5 < 1/5.
         within = (total - confusion[..., s, r] - confusion[..., r, s]) / total

@@ -91,10 +91,10 @@ class LLMJudge(Judge):
         shown = harmless(text).text.strip()
         if not shown:
             return ()
-        key = self._key("claims", scoring_pass, text=shown)
+        key = self.key("claims", scoring_pass, text=shown)
         wanted = request_id(key, shown)
         messages = claims_messages(wanted, shown)
-        answer = await self._judgement(
+        answer = await self.judgement(
             key, wanted, messages, ClaimsAnswer, "claims", claims_schema()
         )
         flat = _flat(text)
@@ -181,17 +181,17 @@ class LLMJudge(Judge):
                 [c.key, c.name, c.definition, sorted(c.anchors.items())] for c in criteria
             ],
         }
-        key = self._key(
+        key = self.key(
             "rubric", scoring_pass, text=report, reference=reference, context=context, rubric=rubric
         )
         wanted = request_id(key, report, reference, context)
         model = rubric_answer(tuple(keys))
         messages = rubric_messages(wanted, brief.rubric, criteria, report, reference, context)
-        answer = await self._judgement(key, wanted, messages, model, "rubric", rubric_schema(keys))
+        answer = await self.judgement(key, wanted, messages, model, "rubric", rubric_schema(keys))
         rows: dict[str, dict[str, Any]] = answer.model_dump(by_alias=True)["criteria"]
         return rows
 
-    async def _judgement(
+    async def judgement(
         self,
         key: str,
         wanted: str,
@@ -200,7 +200,19 @@ class LLMJudge(Judge):
         kind: str,
         schema: dict[str, Any],
     ) -> T:
-        """One judgement: from the cache, or asked for and kept."""
+        """One judgement of any kind: from the cache, or asked for and kept.
+
+        Args:
+            key: All that it depends on; see `key`.
+            wanted: The request's id; see `zephyrus.judge.structured.request_id`.
+            messages: What is asked.
+            model: What the answer must be, with a field ``id``.
+            kind: What it is called, in the cache and to the server.
+            schema: JSON schema of the answer.
+
+        Raises:
+            JudgeError: If none can be had, after all retries.
+        """
         schema = self._schema(schema, wanted)
 
         async def work() -> T:
@@ -235,7 +247,7 @@ class LLMJudge(Judge):
         """The verdicts on some claims by their lines; one or more requests."""
         size = self.entry.claims_per_request
         keys = {
-            line: self._key("verdict", scoring_pass, text=text, claim=line, size=size)
+            line: self.key("verdict", scoring_pass, text=text, claim=line, size=size)
             for line in lines
         }
         whole = cache_key(keys=sorted(keys.values()))
@@ -304,12 +316,25 @@ class LLMJudge(Judge):
     def _schema(self, schema: dict[str, Any], wanted: str) -> dict[str, Any]:
         return tight(schema, wanted) if self.entry.tight_schema else schema
 
-    def _key(self, kind: str, scoring_pass: int, **judged: Any) -> str:
-        """All that a judgement depends on; not the address, so that a server may move."""
+    def key(
+        self,
+        kind: str,
+        scoring_pass: int = 0,
+        prompts: tuple[str, ...] = (),
+        **judged: Any,
+    ) -> str:
+        """All that a judgement depends on; not the address, so that a server may move.
+
+        Args:
+            kind: Of the judgement.
+            scoring_pass: Which of several.
+            prompts: Version and hash of what is asked, if not `zephyrus.judge.prompts`.
+            **judged: Plain values: what is judged.
+        """
         return cache_key(
             kind=kind,
             model=self.entry.model,
-            prompts=[PROMPT_VERSION, PROMPT_HASH],
+            prompts=list(prompts or (PROMPT_VERSION, PROMPT_HASH)),
             sampling=self.entry.sampling.model_dump(),
             structured=[self.entry.structured, self.entry.tight_schema],
             scoring_pass=scoring_pass,

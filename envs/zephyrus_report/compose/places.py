@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from zephyrus_geodata import Dataset, Feature
 from zephyrus_report.compose.findings import Place, compass
+from zephyrus_tools.bodies import main_body
 
 _PLURAL = re.compile(
     r"\b(?:Alps|Andes|Rockies|Mountains|Islands|Hills|Plains|Lakes|States|Emirates|Netherlands"
@@ -163,11 +163,7 @@ class Gazetteer:
         return (latitude - lat) / high, ((longitude - lon + 180.0) % 360.0 - 180.0) / wide
 
     def body(self, feature: Feature) -> NDArray[np.bool_]:
-        """Which cells of a feature's zone belong to its main body, and not to far-off islands.
-
-        Cells are put into blocks of about 5 degrees; the body is the heaviest group of blocks that
-        touch each other.
-        """
+        """Which cells of a feature's zone belong to its main body, and not to far-off islands."""
         found = self._bodies.get(feature.key)
         if found is None:
             found = self._bodies[feature.key] = main_body(self._dataset, feature)
@@ -199,23 +195,3 @@ class Gazetteer:
             high, wide = (max(math.sqrt(s), 0.5) for s in spread)
             found = self._shapes[feature.key] = (mean, middle, high, wide)
         return found
-
-
-def main_body(dataset: Dataset, feature: Feature) -> NDArray[np.bool_]:
-    """`Gazetteer.body`, worked out: (cell of the zone,)."""
-    zone, grid = dataset.zones.weights(feature), dataset.rectilinear
-    if not zone.cells.size:
-        return np.zeros(0, dtype=bool)
-    lat = grid.latitude[zone.cells // grid.shape[1]]
-    lon = grid.longitude[zone.cells % grid.shape[1]]
-    heaviest = lon[int(np.argmax(zone.weights))]  # turned to the middle, away from the seam
-    spacing = max(float(np.median(np.diff(axis))) for axis in (grid.latitude, grid.longitude))
-    block = max(5.0, 2.0 * spacing)
-    rows = ((lat + 90.0) // block).astype(int)
-    columns = (((lon - heaviest + 180.0) % 360.0) // block).astype(int)
-    mask = np.zeros((rows.max() + 1, columns.max() + 1), dtype=bool)
-    mask[rows, columns] = True
-    groups = ndimage.label(mask, structure=np.ones((3, 3)))[0][rows, columns]
-    weights = np.bincount(groups, weights=zone.weights)
-    body: NDArray[np.bool_] = groups == int(np.argmax(weights))
-    return body

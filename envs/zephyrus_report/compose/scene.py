@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from zephyrus_geodata import Dataset, Feature, Forecast, Zone, variable
 from zephyrus_geodata.zonal import Stat
 from zephyrus_report.compose.findings import Place, Quantity, day_of
-from zephyrus_report.compose.places import Gazetteer, main_body
+from zephyrus_report.compose.places import Gazetteer
+from zephyrus_tools.bodies import main_body
 
 _MOST_AREAS = 8
 _LEAST_AREA = 6.0e10  # m2, about a cell of T42 in middle latitudes

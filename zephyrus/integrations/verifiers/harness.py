@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import verifiers.v1 as vf
 from pydantic import Field
 from verifiers.v1.runtimes import ProgramResult
@@ -103,7 +105,7 @@ class EpisodeHarness(vf.Harness[EpisodeHarnessConfig]):
         if system is not None:
             episode.messages[0] = Message("system", system)
         if prompt is not None:
-            episode.messages[1] = Message("user", prompt)
+            episode.messages[1] = replace(episode.messages[1], content=prompt)
         return episode
 
 
