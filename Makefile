@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck imports pytest fast local-model bench clean
+.PHONY: help demo test lint typecheck imports pytest fast local-model bench docs clean
 
 help:
 	@echo "make demo         install, roll the scripted policy out on the embedded forecasts, show a rollout"
@@ -14,6 +14,7 @@ help:
 	@echo "make fast         the tests without the slow ones"
 	@echo "make local-model  fetch a real small language model and a server for it (160 MB)"
 	@echo "make bench        all benchmarks, against named alternatives (a quarter of an hour)"
+	@echo "make docs         build the documentation site into site/"
 	@echo "PYTHON=python3.12 chooses the interpreter, VENV=DIR the folder, JOBS=4 how many tests run at once;"
 	@echo "make clean after a change of them"
 
@@ -60,5 +61,9 @@ local-model: $(VENV)/base.stamp
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/run.py
 
+docs: $(VENV)/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "site/index.html; with search: $(BIN)/python -m http.server --directory site"
+
 clean:
-	rm -rf $(VENV) runs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) runs dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

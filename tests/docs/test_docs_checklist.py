@@ -1,0 +1,16 @@
+"""The checklist is that of the pages as they are."""
+
+from blocks import ROOT
+from checklist import CHECKLIST, checklist
+
+
+def test_the_checklist_is_up_to_date():
+    told = (ROOT / CHECKLIST).read_text(encoding="utf-8")
+    assert told == checklist(), "run: python tests/docs/checklist.py"
+
+
+def test_the_files_that_it_names_exist():
+    import re
+
+    for file in re.findall(r"`(tests/[\w/.]+)", checklist()):
+        assert (ROOT / file).is_file()
