@@ -7,7 +7,14 @@ makes of it the taskset ``zephyrus-bench``, which the framework of that name fin
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zephyrus_bench.bank import build_bank
+    from zephyrus_bench.env import BenchEnv
+    from zephyrus_bench.report import BankReport
+    from zephyrus_bench.templates import TEMPLATES
+    from zephyrus_bench.verifiers import verify
 
 __all__ = ["TEMPLATES", "BankReport", "BenchEnv", "build_bank", "verify"]
 

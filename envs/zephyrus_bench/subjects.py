@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from zephyrus_bench.memo import once
-from zephyrus_bench.wording import candidate_word, for_points, with_article
+from zephyrus_bench.wording import candidate_word, for_points
 from zephyrus_geodata import Dataset, Feature, FeatureStore, GeodataError
+from zephyrus_tools.articles import with_article
 
 FEWEST_CANDIDATES = 7  # of fewer, even a random one is often right
 MOST_CANDIDATES = 60

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import re
 
 import numpy as np
 
 from zephyrus_geodata import Feature, Forecast, Variable
 from zephyrus_geodata.variables import PRECIPITATION_HOURS as PERIODS
+from zephyrus_tools.articles import with_article
 from zephyrus_tools.text import MONTHS
 
 _KINDS = {"us_state": "US state", "nws_cwa": "NWS forecast area"}
@@ -41,18 +41,6 @@ _STATISTICS = {
 }
 _NOUNS = {"mean": "mean", "min": "minimum", "max": "maximum", "median": "median"}
 _NOUNS |= {"highest": "maximum", "lowest": "minimum"}
-_PLURAL = re.compile(
-    r"\b(?:Alps|Andes|Rockies|Mountains|Islands|Hills|Plains|Lakes|States|Emirates|Netherlands"
-    r"|Philippines|Highlands|Maldives|Bahamas|Comoros|Seychelles|Pyrenees|Carpathians|Urals|Ghats|Appalachians)$"
-)
-_TITLED = re.compile(
-    r"^(?:Gulf|Bay|Sea|Strait|Horn|Isle|Caribbean$|Republic|Democratic Republic|Peloponnese"
-    r"|Central African Republic|Federated States|Upper Peninsula)\b"
-    r"|\b(?:Ocean|Sea|Desert|Range|Peninsula|Plateau|Basin|Plain|Kingdom|Republic|Steppe|Shield"
-    r"|Depression|Lowland|Gulf|Channel|Bight|Territory)$|^(?:North|South) Island$"
-)
-_ALWAYS_THE = frozenset({"desert", "ocean", "basin", "mountain_range", "plateau", "plain"})
-_NEVER_THE = re.compile(r"^(?:The|Lake|Lago|Lac|Mount)\b")
 
 
 def kind_word(kind: str) -> str:
@@ -64,14 +52,6 @@ def candidate_word(kind: str, *, plural: bool = False) -> str:
     """One or all of a set of candidates in words: "country or territory", "mountain ranges"."""
     word = kind_word(kind)
     return _CANDIDATES.get(kind, (word, word + "s"))[plural]
-
-
-def with_article(name: str, kind: str | None = None) -> str:
-    """A name as it stands in a sentence: "the Sahara", "Kenya"."""
-    if _NEVER_THE.search(name):
-        return name
-    titled = kind in _ALWAYS_THE or _PLURAL.search(name) or _TITLED.search(name)
-    return f"the {name}" if titled else name
 
 
 def place(feature: Feature, *, ambiguous: bool = False) -> str:

@@ -17,9 +17,10 @@ from zephyrus_bench.templates import TEMPLATES
 from zephyrus_bench.templates.base import Scene, winner
 from zephyrus_bench.templates.percentile_exceedance import at_bound
 from zephyrus_bench.verifiers import verify
-from zephyrus_bench.wording import extreme_word, moment, month_of, with_article
+from zephyrus_bench.wording import extreme_word, moment, month_of
 from zephyrus_geodata import Feature, FeatureStore, variable
 from zephyrus_geodata.testing import analytic_dataset
+from zephyrus_tools.articles import with_article
 
 SCALE = {"°C": (1.0, -273.15), "m/s": (1.0, 0.0), "hPa": (0.01, 0.0), "mm": (1000.0, 0.0)}
 SCALE |= {"%": (100.0, 0.0), "gpm": (1 / 9.80665, 0.0)}

@@ -42,13 +42,22 @@ class _Label:
     box: NDArray[np.float64]
 
 
-def contours(values: NDArray[np.float32], levels: NDArray[np.float64], below: Mask) -> Contours:
+def contours(
+    values: NDArray[np.float32],
+    levels: NDArray[np.float64],
+    below: Mask,
+    *,
+    room: NDArray[np.bool_] | None = None,
+    thickness: float = _LINE,
+) -> Contours:
     """Draw the contour lines of a field at pixels, a label in each that is long enough.
 
     Args:
         values: (height, width), NaN where there are no data.
         levels: At which.
         below: (height, width) the ink that is there already, which labels avoid.
+        room: (height, width) where labels may be; anywhere by default.
+        thickness: Of the lines in points.
     """
     height, width = values.shape
     rows, columns = _every(height), _every(width)
@@ -63,10 +72,10 @@ def contours(values: NDArray[np.float32], levels: NDArray[np.float64], below: Ma
         for line in lines:
             points = np.asarray(line, dtype=np.float64)
             drawn.append(points)
-            label = _label(points, f"{level:g}", labels, ink, below)
+            label = _label(points, f"{level:g}", labels, ink, below, room)
             if label is not None:
                 labels.append(label)
-    ink.lines(drawn, _LINE, dark=_DARK)
+    ink.lines(drawn, thickness, dark=_DARK)
     boxes.shapes(label.box for label in labels)
     for label in labels:
         words.text(label.x, label.y, label.words, _LABEL, across=0.5, angle=label.angle)
@@ -82,7 +91,12 @@ def _every(count: int) -> NDArray[np.intp]:
 
 
 def _label(
-    line: NDArray[np.float64], words: str, others: list[_Label], ink: Ink, below: Mask
+    line: NDArray[np.float64],
+    words: str,
+    others: list[_Label],
+    ink: Ink,
+    below: Mask,
+    room: NDArray[np.bool_] | None,
 ) -> _Label | None:
     """Place a label on a line: inside the map, away from others, where straight and clear."""
     across, tall, _ = extent(words, _LABEL)
@@ -104,6 +118,8 @@ def _label(
     for other in others:
         fits &= np.hypot(*(middle - (other.x, other.y)).T) > _APART * across
     fits &= straight > _STRAIGHT
+    if room is not None:
+        fits &= _inside(room, middle, ends)
     if not fits.any():
         return None
     best = int(np.argmax(np.where(fits, straight - _SMUDGE * _ink_at(below, middle, ends), -9.0)))
@@ -116,6 +132,17 @@ def _label(
     box = np.array([centre + a * right + b * (tall + 1.0) * down for a, b in corners])
     angle = float(np.rad2deg(np.arctan2(-right[1], right[0])))
     return _Label(float(centre[0]), float(centre[1]), angle, words, box)
+
+
+def _inside(
+    room: NDArray[np.bool_], middle: NDArray[np.float64], ends: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Whether the ends and the middle of a label at each place are where labels may be: (place,)."""
+    points = (middle[:, None] + np.array([-0.5, 0.0, 0.5])[:, None] * ends[:, None]).astype(np.intp)
+    x = np.clip(points[..., 0], 0, room.shape[1] - 1)
+    y = np.clip(points[..., 1], 0, room.shape[0] - 1)
+    inside: NDArray[np.bool_] = np.logical_and.reduce(room[y, x], axis=1)
+    return inside
 
 
 def _ink_at(

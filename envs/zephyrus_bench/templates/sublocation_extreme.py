@@ -14,10 +14,10 @@ from zephyrus_bench.wording import (
     extreme_word,
     noun,
     variable_words,
-    with_article,
 )
 from zephyrus_geodata import Variable
 from zephyrus_geodata.zonal import Stat
+from zephyrus_tools.articles import with_article
 
 _QUESTIONS = (
     "within {parent}, which {kind} records the {noun} {variable} at any time of the forecast?",
