@@ -3,9 +3,10 @@
 A centre is a cell that is the extreme of a closed contour: the connected cells whose smoothed value
 is within some depth of its own hold none that is more extreme, and don't reach the edge of what is
 known. The depth goes to the next line of the chart, if that is nearer than half of the interval
-between lines, but is at least 0.5 hPa or 5 gpm. Fine grids are smoothed to some 100 km
-first, on large regions more, by means over blocks of cells; the value told is that of the extreme cell itself. Centres too near to another to be
-marked apart are left out, the ones less far from the region's median first.
+between lines, but is at least 0.5 hPa or 5 gpm. Fine grids are smoothed to some 100 km first, on
+large regions more, by means over blocks of cells; the value told is that of the extreme cell
+itself. Centres too near to another to be marked apart are left out, the ones less far from the
+region's median first.
 """
 
 from __future__ import annotations

@@ -117,24 +117,30 @@ class Sampler:
 
 @dataclass(frozen=True)
 class _Cells:
-    """Centres of cells, known by a key."""
+    """Centres of cells, known by a key.
+
+    Attributes:
+        key: The same for the same centres.
+        around: Whether the first column follows the last.
+        straight: Whether rows have one latitude and columns one longitude.
+        latitude: Degrees north: (row,) if straight, else (row, column).
+        longitude: Degrees east: (column,) if straight, else (row, column).
+    """
 
     key: str
     around: bool
+    straight: bool
     latitude: Floats = field(compare=False)
     longitude: Floats = field(compare=False)
-
-    @property
-    def straight(self) -> bool:
-        """Whether rows have one latitude and columns one longitude."""
-        lat, lon = self.latitude, self.longitude
-        return bool((lat == lat[:, :1]).all() and (lon == lon[:1]).all())
 
 
 def sampler(data: ChartData, shown: View) -> Sampler:
     """Place the pixels of a view among the cells of a chart."""
-    key = places_key("", data.latitude, data.longitude)
-    return _sampler(_Cells(key, data.around, data.latitude, data.longitude), shown)
+    lat, lon = data.latitude, data.longitude
+    straight = bool((lat == lat[:, :1]).all() and (lon == lon[:1]).all())
+    axes = (lat[:, 0], lon[0]) if straight else (lat, lon)
+    key = places_key("straight" if straight else "bent", *axes)
+    return _sampler(_Cells(key, data.around, straight, *axes), shown)
 
 
 @lru_cache(maxsize=32)  # some 2 MB each
@@ -159,7 +165,7 @@ def _division(rows: Field, known: NDArray[np.bool_]) -> int:
 
 
 def _straight(cells: _Cells, shown: View) -> tuple[bool, bool, Floats, Floats]:
-    lat, lon = cells.latitude[:, 0], cells.longitude[0]
+    lat, lon = cells.latitude, cells.longitude
     x, y = shown.places
     south, north = (
         cells.around and bool(abs(end) + _ONE_AND_A_BIT * abs(end - beside) >= _POLE > abs(end))
