@@ -303,9 +303,9 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_reading_takes_no_longer_than_a_blink(text):
     for read in READERS:
-        began = time.perf_counter()
+        began = time.thread_time()  # of this thread alone, however busy the machine is
         read(text)
-        assert time.perf_counter() - began < 0.5, read.__name__
+        assert time.thread_time() - began < 0.5, read.__name__
 
 
 def test_a_very_long_answer_is_none():

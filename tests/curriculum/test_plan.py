@@ -143,11 +143,11 @@ def test_an_unknown_model_is_said_to_be_unknown():
 @pytest.mark.parametrize(
     ("changes", "stages"),
     [
-        ([], ["rl"]),
+        (["model.dtype=bfloat16"], ["rl"]),
         (["model.dtype=auto"], ["rl"]),
-        (["model.dtype=float32"], []),
-        (["model.lora={}"], []),
-        (["stages.rl.optimiser.learning_rate=1e-5"], []),
+        ([], []),
+        (["model.dtype=bfloat16", "model.lora={}"], []),
+        (["model.dtype=bfloat16", "stages.rl.optimiser.learning_rate=1e-5"], []),
     ],
 )
 def test_weights_that_would_lose_their_steps_are_warned_of(changes, stages):

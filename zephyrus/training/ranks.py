@@ -6,6 +6,7 @@ writes what the run keeps. Processes on several machines need one file system.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ class Ranks:
 
         # The first to join sets how long is waited, so this comes before TRL does it.
         state = PartialState(cpu=_on_cpu(), timeout=OUTAGE)
+        # Else a thread of gloo's may still run when the process ends, which then aborts.
+        atexit.register(state.destroy_process_group)
         return cls(int(state.process_index), int(state.num_processes))
 
     @property
