@@ -2,7 +2,7 @@
 
 import json
 import math
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from hypothesis import given, settings
@@ -237,10 +237,10 @@ def test_the_kind_of_a_task_is_used():
 @pytest.mark.parametrize("unit", ["Kenya ", "Kenya, ", "USA ", "a ", ". ", "The "])
 def test_scoring_takes_no_longer_than_a_blink(unit):
     for text in (unit * 600, json.dumps([unit * 600]), json.dumps({"place": unit * 600})):
-        began = perf_counter()
+        began = thread_time()
         location(text, {"place": "Niger", "value": 1.0}, COUNTRIES, "country")
         anomaly(text, ["Niger"], COUNTRIES, "country")
-        assert perf_counter() - began < 0.5
+        assert thread_time() - began < 0.5
 
 
 def test_a_shared_short_name_is_not_enough():
