@@ -1,6 +1,27 @@
-"""A busy machine must not fail a property test by its time."""
+"""What all tests share."""
 
+import sys
+
+import pytest
 from hypothesis import settings
 
+from zephyrus.cli.main import main
+
+# A busy machine must not fail a property test by its time.
 settings.register_profile("zephyrus", deadline=None)
 settings.load_profile("zephyrus")
+
+
+@pytest.fixture
+def zephyrus(monkeypatch, capsys):
+    """The command line in this process: its output, or with another exit code what it says of it."""
+
+    def call(*arguments, code=0):
+        monkeypatch.setattr(sys, "argv", ["zephyrus", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        said = capsys.readouterr()
+        assert (stop.value.code or 0) == code, said.err
+        return said.err if code else said.out
+
+    return call

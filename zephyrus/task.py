@@ -183,3 +183,17 @@ class TaskSet:
             except (ValueError, TypeError, UserError) as error:
                 raise UserError(f"{path}, line {number}: not a task ({error})") from error
         return cls(tasks, path.name.split(".")[0])
+
+
+def bank_file(output: Path | str | None) -> Path | None:
+    """The file that a bank is to be written to, checked before the work is done.
+
+    Raises:
+        UserError: If its name ends in neither ``.jsonl`` nor ``.jsonl.gz``.
+    """
+    if output is None:
+        return None
+    path = Path(output)
+    if not path.name.endswith((".jsonl", ".jsonl.gz")):
+        raise UserError(f"a bank is a .jsonl or .jsonl.gz file, not {path.name!r}")
+    return path

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from zephyrus.errors import UserError
-from zephyrus.task import SPLITS, Task, TaskSet
+from zephyrus.task import SPLITS, Task, TaskSet, bank_file
 from zephyrus_bench.blind import Learnt
 from zephyrus_bench.env import BenchEnv
 from zephyrus_bench.guard import Entry, Guard
@@ -69,7 +69,7 @@ def build_bank(
     began = time.monotonic()
     sizes = dict(DEFAULT_SIZES if sizes is None else sizes)
     quotas(sizes)  # a wrong size is told before anything is opened
-    path = _checked(output)
+    path = bank_file(output)
     try:
         source = load_dataset(dataset) if isinstance(dataset, str) else dataset
         lacks = lacking(source)
@@ -251,12 +251,3 @@ def quotas(
         for name in TEMPLATES
         if name in templates
     }
-
-
-def _checked(output: Path | str | None) -> Path | None:
-    if output is None:
-        return None
-    path = Path(output)
-    if not path.name.endswith((".jsonl", ".jsonl.gz")):
-        raise UserError(f"a bank is a .jsonl or .jsonl.gz file, not {path.name!r}")
-    return path

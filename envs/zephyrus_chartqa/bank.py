@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from zephyrus.errors import UserError
-from zephyrus.task import SPLITS
+from zephyrus.task import SPLITS, bank_file
 from zephyrus_chartqa.bank_charts import Chart, bank_regions, charts_of, why_none
 from zephyrus_chartqa.bank_file import save_items
 from zephyrus_chartqa.bank_report import ChartBankReport
@@ -80,7 +80,7 @@ def build_bank(
     """
     began = time.monotonic()
     wanted = _quotas(dict(DEFAULT_SIZES if sizes is None else sizes))
-    path = _checked(output)
+    path = bank_file(output)
     try:
         source = load_dataset(dataset) if isinstance(dataset, str) else dataset
         places = bank_regions(source, _names(regions))
@@ -310,15 +310,6 @@ def _quotas(sizes: dict[str, int]) -> dict[tuple[str, str], int]:
 def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
     items = given.split(";") if isinstance(given, str) else given or ()
     return tuple(item.strip() for item in items if item.strip())
-
-
-def _checked(output: Path | str | None) -> Path | None:
-    if output is None:
-        return None
-    path = Path(output)
-    if not path.name.endswith((".jsonl", ".jsonl.gz")):
-        raise UserError(f"a bank is a .jsonl or .jsonl.gz file, not {path.name!r}")
-    return path
 
 
 def _stamp(moment: np.datetime64) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from zephyrus.errors import UserError
-from zephyrus.task import SPLITS, Task, TaskSet
+from zephyrus.task import SPLITS, Task, TaskSet, bank_file
 from zephyrus_geodata import Dataset, Feature, Forecast, GeodataError, load_dataset
 from zephyrus_report.archive_events import archive_events
 from zephyrus_report.bank_report import EventBankReport
@@ -100,7 +100,7 @@ def build_bank(
     """
     began = time.monotonic()
     wanted = None if sizes is None else _checked_sizes(dict(sizes))
-    path = _checked(output)
+    path = bank_file(output)
     if reports and (regions or periods):
         raise UserError("regions and periods choose composed events: leave them out, or reports")
     try:
@@ -307,15 +307,6 @@ def _checked_sizes(sizes: dict[str, int]) -> dict[str, int]:
 def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
     items = given.split(",") if isinstance(given, str) else given or ()
     return tuple(item.strip() for item in items if item.strip())
-
-
-def _checked(output: Path | str | None) -> Path | None:
-    if output is None:
-        return None
-    path = Path(output)
-    if not path.name.endswith((".jsonl", ".jsonl.gz")):
-        raise UserError(f"a bank is a .jsonl or .jsonl.gz file, not {path.name!r}")
-    return path
 
 
 def _valid(forecast: Forecast, hour: int) -> np.datetime64:

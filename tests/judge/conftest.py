@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from zephyrus import registry
-from zephyrus.cli.main import main
 
 # For the helpers beside the tests, and for openai_server.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -29,16 +28,3 @@ def in_a_folder_of_its_own(monkeypatch, tmp_path):
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
-
-
-@pytest.fixture
-def zephyrus(monkeypatch, capsys):
-    def call(*arguments, code=0):
-        monkeypatch.setattr(sys, "argv", ["zephyrus", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        said = capsys.readouterr()
-        assert (stop.value.code or 0) == code, said.err
-        return said.err if code else said.out
-
-    return call

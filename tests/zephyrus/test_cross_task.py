@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import sys
 from statistics import fmean
 
 import pytest
@@ -11,7 +10,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zephyrus.cli.main import main
 from zephyrus.consistency.crosstask import Scores, cross_task, named_runs, notes, read_scores
 from zephyrus.errors import UserError
 from zephyrus.limits import StopReason
@@ -209,19 +207,10 @@ def test_what_cannot_be_read_is_in_the_denominator(tmp_path):
 
 
 @pytest.fixture
-def zephyrus(monkeypatch, capsys, tmp_path):
+def zephyrus(zephyrus, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*arguments, code=0):
-        monkeypatch.setattr(sys, "argv", ["zephyrus", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        said = capsys.readouterr()
-        assert (stop.value.code or 0) == code, said.err
-        return said.err if code else said.out
-
-    return call
+    return zephyrus
 
 
 def test_the_command(tmp_path, zephyrus):

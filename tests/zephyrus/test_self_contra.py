@@ -3,7 +3,6 @@
 import asyncio
 import csv
 import json
-import sys
 from collections import Counter
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zephyrus import registry
-from zephyrus.cli.main import main
 from zephyrus.consistency.contradiction import TYPES, Kind, Proportions, average, classify
 from zephyrus.consistency.judge import ConsistencyJudge, make_consistency_judge
 from zephyrus.consistency.labels import agreement, read_conclusions, sample_items
@@ -283,19 +281,6 @@ def quiz_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     return rollout(QuizEnv(), Said(), output=tmp_path / "runs" / "said", progress=False)
-
-
-@pytest.fixture
-def zephyrus(monkeypatch, capsys):
-    def call(*arguments, code=0):
-        monkeypatch.setattr(sys, "argv", ["zephyrus", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        said = capsys.readouterr()
-        assert (stop.value.code or 0) == code, said.err
-        return said.err if code else said.out
-
-    return call
 
 
 def test_a_run_is_read_from_its_folder(quiz_run):
