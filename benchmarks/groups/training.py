@@ -11,6 +11,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 from benchmarks.records import Bar, Record
@@ -99,18 +100,24 @@ def training(world: World) -> list[Record]:
     """A step of ours and a step of TRL's."""
     from zephyrus.training.savings import save_work
 
+    what = f"fine-tuning step on a CPU, {ROWS_AT_ONCE} conversations of {LENGTH} tokens"
+    bar = Bar("ratio", "least", 1.5)
+    # In a quick run too, where it is small: `absent` would leave it out.
+    if find_spec("trl") is None:
+        note = "trl is not installed: pip install 'zephyrus[train]'"
+        return [Record("training", what, None, bar=bar, note=note)]
     shape, steps = (SMALL, 1) if world.quick else (SHAPE, 2)
     ours = seconds_a_step(shape, steps, save_work)
     theirs = seconds_a_step(shape, steps, lambda model: None)
     return [
         Record(
             "training",
-            f"fine-tuning step on a CPU, {ROWS_AT_ONCE} conversations of {LENGTH} tokens",
+            what,
             ours,
             alternative="TRL's SFTTrainer alone",
             theirs=theirs,
             sense="faster",
-            bar=Bar("ratio", "least", 1.5),
+            bar=bar,
             note="135 M weights in float32 and a LoRA adapter; the same gradients",
             limits="What is not shared by the conversations is computed as ever.",
         )
