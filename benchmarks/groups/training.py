@@ -102,10 +102,11 @@ def training(world: World) -> list[Record]:
 
     what = f"fine-tuning step on a CPU, {ROWS_AT_ONCE} conversations of {LENGTH} tokens"
     bar = Bar("ratio", "least", 1.5)
+    limits = "What is not shared by the conversations is computed as ever."
     # In a quick run too, where it is small: `absent` would leave it out.
     if find_spec("trl") is None:
         note = "trl is not installed: pip install 'zephyrus[train]'"
-        return [Record("training", what, None, bar=bar, note=note)]
+        return [Record("training", what, None, bar=bar, note=note, limits=limits)]
     shape, steps = (SMALL, 1) if world.quick else (SHAPE, 2)
     ours = seconds_a_step(shape, steps, save_work)
     theirs = seconds_a_step(shape, steps, lambda model: None)
@@ -119,7 +120,7 @@ def training(world: World) -> list[Record]:
             sense="faster",
             bar=bar,
             note="135 M weights in float32 and a LoRA adapter; the same gradients",
-            limits="What is not shared by the conversations is computed as ever.",
+            limits=limits,
         )
     ]
 
