@@ -6,7 +6,7 @@ from chart_items import ITEMS, demo_item
 import zephyrus_curricula
 from zephyrus.consistency.rewards import LOCO
 from zephyrus.curriculum.needs import missing_environment, needs
-from zephyrus.curriculum.preflight import BLIND, check
+from zephyrus.curriculum.preflight import BLIND, UNSEEN, check
 from zephyrus.curriculum.read import read_recipe
 from zephyrus_chartqa.bank_file import save_items
 
@@ -48,7 +48,7 @@ def found(path, file, *changes):
     return check(read_recipe(path, [*options, *changes]))
 
 
-def test_training_on_pictures_is_refused_and_on_words_is_not(tmp_path):
+def test_pictures_need_a_model_that_sees_and_words_do_not(tmp_path):
     items = [demo_item("train"), demo_item("validation")]
     file = tmp_path / "bank.jsonl"
     save_items(
@@ -56,8 +56,12 @@ def test_training_on_pictures_is_refused_and_on_words_is_not(tmp_path):
     )
     path = zephyrus_curricula.LOCO
     task = [f"stages.rl.{tasks}.options.task=max_temp" for tasks in ("tasks", "evaluation.tasks")]
-    shown = found(path, file, *task)
-    assert [(f.ok, f.note) for f in shown if "tasks of chartqa" in f.what] == [(False, BLIND)] * 2
+    tasks = [f for f in found(path, file, *task) if "tasks of chartqa" in f.what]
+    assert [f.ok for f in tasks] == [True] * 2, tasks
+    blind = [f for f in found(path, file, *task, "model.name=Qwen/Qwen3.5-4B") if f.ok is False]
+    assert [f.note for f in blind] == [BLIND] * 2
+    doubt = found(path, file, *task, "model.name=somebody/a-model")
+    assert all(f.note.endswith(UNSEEN) for f in doubt if "tasks of chartqa" in f.what)
     words = [f"stages.rl.{tasks}.options.view=text" for tasks in ("tasks", "evaluation.tasks")]
     read = found(path, file, *task, *words)
     assert all(f.ok for f in read if "tasks of chartqa" in f.what), read

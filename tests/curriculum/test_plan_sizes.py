@@ -4,7 +4,7 @@ import pytest
 
 import zephyrus_curricula
 from zephyrus.curriculum.read import read_recipe
-from zephyrus.curriculum.sizes import KNOWN, ModelSize, memory, size_of, trained_parameters
+from zephyrus.curriculum.sizes import KNOWN, ModelSize, memory, sees, size_of, trained_parameters
 
 R1 = zephyrus_curricula.ZEPHYRUS_R1_4B
 SIZE = ModelSize(1000, 10, 4, 50, 6, 30, "by hand")
@@ -149,3 +149,43 @@ def test_the_table_agrees_with_the_published_shapes(name, changes):
     assert size.lora_width == sum(m.in_features + m.out_features for m in linear)
     attending = config.layer_types.count("full_attention")
     assert size.cache == 2 * config.num_key_value_heads * config.head_dim * attending
+
+
+def test_a_model_that_sees_is_counted_with_its_vision_tower():
+    """The shapes in the config.json of Qwen2.5-VL-7B-Instruct."""
+    torch = pytest.importorskip("torch", reason="needs the extra local")
+    transformers = pytest.importorskip("transformers", reason="needs the extra local")
+    text = {
+        "hidden_size": 3584,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 28,
+        "num_key_value_heads": 4,
+        "intermediate_size": 18944,
+        "vocab_size": 152064,
+    }
+    vision = {"depth": 32, "hidden_size": 1280, "intermediate_size": 3420, "num_heads": 16}
+    config = transformers.Qwen2_5_VLConfig(
+        text_config=text, vision_config={**vision, "out_hidden_size": 3584}
+    )
+    with torch.device("meta"):
+        model = transformers.Qwen2_5_VLForConditionalGeneration(config)
+    size = KNOWN["Qwen/Qwen2.5-VL-7B-Instruct"]
+    assert size.parameters == sum(p.numel() for p in model.parameters())
+    assert size.eyes == sum(p.numel() for p in model.model.visual.parameters())
+    linear = [m for m in model.model.modules() if isinstance(m, torch.nn.Linear)]
+    assert size.lora_width == sum(m.in_features + m.out_features for m in linear)
+    assert size.cache == 2 * 4 * (3584 // 28) * 28
+
+
+def test_who_sees(tmp_path):
+    assert sees("Qwen/Qwen2.5-VL-7B-Instruct") is True
+    assert sees("smollm2-135m") is sees("Qwen/Qwen3.5-4B") is False
+    assert sees("some/model") is sees(str(tmp_path)) is None
+    (tmp_path / "config.json").write_text('{"model_type": "qwen2_5_vl"}')
+    assert sees(str(tmp_path)) is True
+    (tmp_path / "of").mkdir()
+    base = f'{{"base_model_name_or_path": "{tmp_path.as_posix()}"}}'
+    (tmp_path / "of" / "adapter_config.json").write_text(base)
+    assert sees(str(tmp_path / "of")) is True
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    assert sees(str(tmp_path / "of")) is False

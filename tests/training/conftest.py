@@ -5,6 +5,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the helpers beside the tests
 sys.path.insert(0, str(Path(__file__).parents[1] / "zephyrus"))  # openai_server
+sys.path.insert(0, str(Path(__file__).parents[1] / "local"))  # tiny_eyes
 
 
 @pytest.fixture(scope="session")

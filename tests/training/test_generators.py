@@ -53,7 +53,7 @@ def test_weights_go_into_vllm_once_a_step():
     )
     generators = VLLMGenerators(Ranks())
     generators.trainer = trainer
-    trainee = SimpleNamespace(chat=SimpleNamespace(stops={END}))
+    trainee = SimpleNamespace(chat=SimpleNamespace(stops={END}), eyes=None)
     for step in (0, 0, 1):
         trainer.state.global_step = step
         generators.of(trainee, Sampling(temperature=0.0, max_tokens=7))
@@ -102,7 +102,7 @@ def test_processes_with_unequal_work_ask_a_server_together_and_end_together():
         generators = VLLMGenerators(ranks)
         generators.trainer = trainer
         generator = generators.of(
-            SimpleNamespace(chat=SimpleNamespace(stops={END})), Sampling(max_tokens=4)
+            SimpleNamespace(chat=SimpleNamespace(stops={END}), eyes=None), Sampling(max_tokens=4)
         )
         for batch in batches:
             written = generator.generate(

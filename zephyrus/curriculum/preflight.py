@@ -10,18 +10,19 @@ from typing import Any
 
 from zephyrus.curriculum.needs import TRAIN
 from zephyrus.curriculum.recipe import RSFT, Recipe, ReportRL, Stage, Tasks
+from zephyrus.curriculum.sizes import sees
 from zephyrus.errors import JudgeError, UserError
 from zephyrus.limits import StopReason
 from zephyrus.trajectory import Key, Trajectory
 
 ACCURACY, SCORE = "accuracy", "score"
 BLIND = (
-    "it shows pictures, and the models that are trained here read text alone: give the environment "
-    "a view in words (for chartqa the option view=text, with a language model as model.name), or "
-    "train with a framework that takes pictures and evaluate its checkpoints here; see "
-    "docs/chartqa.md"
+    "it shows pictures, and the model reads text alone: choose one that sees (Qwen2.5-VL, such as "
+    "Qwen/Qwen2.5-VL-7B-Instruct), or give the environment a view in words (for chartqa the option "
+    "view=text)"
 )
-"""Why a recipe can't train on pictures; `docs/chartqa.md` says what would be needed."""
+"""Why a recipe can't train on pictures with its model."""
+UNSEEN = "; it shows pictures, and whether the model sees them shows when it is loaded"
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,9 @@ def _environment(recipe: Recipe, stage: Stage, tasks: Tasks, parts: list[str], k
         if tasks.n is not None and tasks.n > len(bank):
             return Finding(what, False, f"there are {len(bank):,}, not {tasks.n:,}")
         first = next(iter(bank))
-        if env.images(first):
+        eyes = sees(recipe.model.name)
+        shows = bool(env.images(first))
+        if shows and eyes is False:
             return Finding(what, False, BLIND)
         nothing = Trajectory(Key(first.id, 0, 0), stop=StopReason.TURNS, task=first.facts())
         rewards = run_sync(env.ascore(first, nothing))  # no answer: no judge is asked
@@ -90,7 +93,8 @@ def _environment(recipe: Recipe, stage: Stage, tasks: Tasks, parts: list[str], k
         if part not in rewards:
             wanted = ACCURACY if part == SCORE else part
             return Finding(what, False, f"no reward {wanted!r}; there are {', '.join(rewards)}")
-    return Finding(what, True, f"{len(bank):,}; rewards {', '.join(rewards)}")
+    doubt = UNSEEN if shows and eyes is None else ""
+    return Finding(what, True, f"{len(bank):,}; rewards {', '.join(rewards)}{doubt}")
 
 
 def _arguments(recipe: Recipe, stage: Stage, world: int) -> Finding:

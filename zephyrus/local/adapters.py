@@ -140,11 +140,11 @@ def _adapted_layers(model: Any) -> dict[str, Any]:
 def _copy_of(model: Any, layers: dict[str, Any]) -> Any:
     """A model of the same shape without adapters; all but the adapted layers is shared."""
     import torch
-    import transformers
 
     base = model.get_base_model()
     with torch.device("meta"):
-        made = transformers.AutoModelForCausalLM.from_config(
+        # What transformers' Auto classes call, too: models with eyes are of another one than others.
+        made = type(base)._from_config(
             base.config, dtype=base.dtype, attn_implementation=base.config._attn_implementation
         )
     own = dict(base.named_parameters(remove_duplicate=False)) | dict(base.named_buffers())

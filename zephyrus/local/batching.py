@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from zephyrus.local.generate import Completion
+from zephyrus.local.pictures import Picture
 
 SETTLE = 0.002
 """Seconds in which nobody new comes before a batch begins: tools answer in less."""
@@ -21,11 +22,13 @@ class Request:
         prompt: Its tokens.
         seed: Of what is written.
         answer: What was written; cancelled if nobody wants it any more.
+        pictures: That the prompt shows, in order.
     """
 
     prompt: list[int]
     seed: int
     answer: asyncio.Future[Completion]
+    pictures: Sequence[Picture] = field(default=())
 
 
 class Desk:
@@ -51,13 +54,15 @@ class Desk:
         self._waiting: list[Request] = []
         self._serving: asyncio.Task[None] | None = None
 
-    async def ask(self, prompt: list[int], seed: int) -> Completion:
+    async def ask(
+        self, prompt: list[int], seed: int, pictures: Sequence[Picture] = ()
+    ) -> Completion:
         """Have one conversation continued, together with the others that wait.
 
         Raises:
             Exception: What continuing its batch raised.
         """
-        request = Request(prompt, seed, self.loop.create_future())
+        request = Request(prompt, seed, self.loop.create_future(), pictures)
         self._waiting.append(request)
         if self._serving is None or self._serving.done():
             self._serving = self.loop.create_task(self._serve())

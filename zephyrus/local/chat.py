@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from zephyrus.errors import UserError
+from zephyrus.local.pictures import Eyes, Picture
 from zephyrus.messages import Message, Reply, ToolCall
 from zephyrus.policy.recovery import recover, split_reasoning
 from zephyrus.policy.tool_prompt import to_text_messages
@@ -37,6 +38,7 @@ class Chat:
 
     Attributes:
         tokenizer: A Hugging Face tokenizer with a chat template.
+        eyes: What shows pictures to the model; None if it reads text alone.
         tools: See `Tools`; by default what the template can do.
         thinking: Whether the template lets the model reason; None leaves the template's own way.
         end: The token that the template puts behind an assistant's turn.
@@ -46,6 +48,8 @@ class Chat:
     def __init__(
         self, tokenizer: Any, *, tools: Tools | None = None, thinking: bool | None = None
     ) -> None:
+        self.eyes: Eyes | None = tokenizer if isinstance(tokenizer, Eyes) else None
+        tokenizer = self.eyes.tokenizer if self.eyes else tokenizer
         if not tokenizer.chat_template:
             raise UserError(
                 f"the tokenizer of {tokenizer.name_or_path} has no chat template: choose an "
@@ -68,7 +72,13 @@ class Chat:
             messages: System prompt and question.
             schemas: The tools.
         """
-        return self._tokens(self._render(messages, schemas, head=True))
+        return self._seen(self._tokens(self._render(messages, schemas, head=True)), messages)
+
+    def pictures(self, messages: Sequence[Message]) -> list[Picture]:
+        """The pictures that messages show to the model; none if it has no eyes."""
+        if self.eyes is None:
+            return []
+        return [self.eyes.see(image) for message in messages for image in message.images]
 
     def observe(
         self,
@@ -95,7 +105,10 @@ class Chat:
         turn = Message("assistant", _MARK, tool_calls=tuple(calls))
         text = self._render([Message("user", "?"), turn, *observations], schemas, head=True)
         _, _, tail = self._after_mark(text).partition(self._end_text)
-        return [*([] if ended else [self.end]), *self._tokens(tail)]
+        return [
+            *([] if ended else [self.end]),
+            *self._seen(self._tokens(tail), observations),
+        ]
 
     def turn(self, messages: Sequence[Message], schemas: Sequence[Mapping[str, Any]]) -> list[int]:
         """The tokens of an assistant's turn that this model did not write, with the end token.
@@ -165,19 +178,22 @@ class Chat:
         if self.thinking is not None:
             options["enable_thinking"] = self.thinking
         harmless = [self._harmless(message) for message in messages]
+        vision = self.eyes is not None
         if self.tools == "text":
-            conversation = to_text_messages(harmless, schemas, vision=False)
+            conversation = to_text_messages(harmless, schemas, vision=vision)
         else:
-            conversation = [_for_template(message) for message in harmless]
+            conversation = [_for_template(message, vision=vision) for message in harmless]
             if schemas:
                 options["tools"] = list(schemas)
+        conversation = [_placeholders(data) for data in conversation]
         text: str = self.tokenizer.apply_chat_template(conversation, **options)
         return text
 
     def _harmless(self, message: Message) -> Message:
         """A message whose text holds no special token: an echo of one must not begin a turn."""
         content = message.content
-        for token in self.tokenizer.all_special_tokens:
+        marks = self.eyes.marks if self.eyes else ()
+        for token in (*self.tokenizer.all_special_tokens, *marks):
             content = content.replace(token, f"{token[:1]} {token[1:]}")
         return replace(message, content=content)
 
@@ -224,14 +240,27 @@ class Chat:
         text: str = self.tokenizer.convert_ids_to_tokens(self.end)
         return text
 
+    def _seen(self, ids: list[int], messages: Sequence[Message]) -> list[int]:
+        """The tokens with as many placeholders as the pictures of the messages take."""
+        return self.eyes.expand(ids, self.pictures(messages)) if self.eyes else ids
+
     def _tokens(self, text: str) -> list[int]:
         ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         return ids
 
 
-def _for_template(message: Message) -> dict[str, Any]:
+def _placeholders(data: dict[str, Any]) -> dict[str, Any]:
+    """A message whose pictures are only named: a template wants no more of them."""
+    content = data.get("content")
+    if not isinstance(content, list):
+        return data
+    parts = [{"type": "image"} if part["type"] == "image_url" else part for part in content]
+    return {**data, "content": parts}
+
+
+def _for_template(message: Message, *, vision: bool) -> dict[str, Any]:
     """A message as templates take it: the arguments of a call as an object, not as text."""
-    data = message.to_openai(vision=False)
+    data = message.to_openai(vision=vision)
     for call in data.get("tool_calls", ()):
         raw = call["function"]["arguments"]
         try:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from zephyrus.local.adapters import Twin
+from zephyrus.local.pictures import Picture, kinds, never_written, stacked
 
 if TYPE_CHECKING:
     import torch
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _SHARED = 16  # a shorter beginning is not worth keeping
 _NUCLEUS = 256  # as many of the likeliest tokens nearly always hold a nucleus
 _BLOCK = 256
+
+_Begun = tuple["torch.Tensor", Any, "torch.Tensor", "torch.Tensor"]
+"""Prompts that were read: logits of the next token, cache, attention mask, the next positions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Sampler(Protocol):
         top_p: float,
         max_tokens: Sequence[int],
         wanted: Callable[[int], bool],
+        pictures: Sequence[Sequence[Picture]] = (),
     ) -> list[Completion]:
         """Continue each prompt.
 
@@ -62,6 +67,7 @@ class Sampler(Protocol):
             top_p: Nucleus sampling.
             max_tokens: The most that each may write, at least 1.
             wanted: Asked for each prompt before each token; where it says no, no more is written.
+            pictures: Those of each prompt, in order; empty if no prompt shows any.
         """
         ...
 
@@ -80,6 +86,7 @@ class Generator:
         self._twin = Twin(model)
         self._acting = model
         self.stops = frozenset(stops)
+        self._never = never_written(model.config)
         self._prefix: tuple[list[int], Any] | None = None
         self._weights: tuple[int, ...] = ()
 
@@ -92,6 +99,7 @@ class Generator:
         top_p: float,
         max_tokens: Sequence[int],
         wanted: Callable[[int], bool] = lambda index: True,
+        pictures: Sequence[Sequence[Picture]] = (),
     ) -> list[Completion]:
         """Continue each prompt; see `Sampler.generate`."""
         import torch
@@ -103,14 +111,15 @@ class Generator:
         self._acting = self._twin.now()
         try:
             with torch.inference_mode(), grouped(self._acting):
-                return self._generate(prompts, seeds, temperature, top_p, max_tokens, wanted)
+                begun = self._look(prompts, pictures) if any(pictures) else self._read(prompts)
+                return self._generate(begun, seeds, temperature, top_p, max_tokens, wanted)
         finally:
             if was_training:
                 self.model.train()
 
     def _generate(
         self,
-        prompts: Sequence[Sequence[int]],
+        begun: _Begun,
         seeds: Sequence[int],
         temperature: float,
         top_p: float,
@@ -122,16 +131,15 @@ class Generator:
         from zephyrus.local.decoding import roomy
 
         device = self.model.device
-        logits, cache, mask = self._read(prompts)
+        logits, cache, mask, positions = begun
         cache = roomy(cache)
         draw = [random.Random(seed) for seed in seeds]
-        ids: list[list[int]] = [[] for _ in prompts]
-        logprobs: list[list[float]] = [[] for _ in prompts]
-        active = list(range(len(prompts)))
-        positions = mask.sum(dim=1)
+        ids: list[list[int]] = [[] for _ in seeds]
+        logprobs: list[list[float]] = [[] for _ in seeds]
+        active = list(range(len(seeds)))
         while True:
             points = [draw[i].random() for i in active]
-            chosen, scores = choose(logits, points, temperature, top_p)
+            chosen, scores = choose(logits, points, temperature, top_p, self._never)
             for row, i in enumerate(active):
                 ids[i].append(chosen[row])
                 logprobs[i].append(scores[row])
@@ -164,8 +172,41 @@ class Generator:
             for written, scores in zip(ids, logprobs, strict=True)
         ]
 
-    def _read(self, prompts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, Any, torch.Tensor]:
-        """Read the prompts: (logits of the next token, cache, attention mask)."""
+    def _look(
+        self, prompts: Sequence[Sequence[int]], pictures: Sequence[Sequence[Picture]]
+    ) -> _Begun:
+        """Read prompts that show pictures; nothing of what they share is kept."""
+        import torch
+
+        device = self.model.device
+        width = max(map(len, prompts))
+        padding = min(self.stops)
+        ids = torch.tensor([[padding] * (width - len(p)) + list(p) for p in prompts], device=device)
+        mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
+        causal = self._acting
+        if hasattr(causal, "get_base_model"):
+            causal = causal.get_base_model()
+        shown = stacked([picture for row in pictures for picture in row], device)
+        # A picture's tokens lie in a plane, and the text behind it goes on from its longer side.
+        places, ahead = causal.base_model.get_rope_index(
+            ids,
+            kinds(ids, causal.config.image_token_id),
+            image_grid_thw=shown["image_grid_thw"],
+            attention_mask=mask,
+        )
+        output = self._acting(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=places,
+            use_cache=True,
+            logits_to_keep=torch.tensor([width - 1], device=device),
+            **shown,
+        )
+        positions = mask.sum(dim=1) + ahead[:, 0]
+        return output.logits[:, -1], output.past_key_values, mask, positions
+
+    def _read(self, prompts: Sequence[Sequence[int]]) -> _Begun:
+        """Read prompts of text."""
         import torch
 
         device = self.model.device
@@ -189,7 +230,7 @@ class Generator:
             # it, PyTorch would copy the head's weights for every row.
             logits_to_keep=torch.tensor([width - 1], device=device),
         )
-        return output.logits[:, -1], output.past_key_values, mask
+        return output.logits[:, -1], output.past_key_values, mask, mask.sum(dim=1)
 
     def _shared(self, ids: list[int], copies: int) -> Any:
         """The cache of a common beginning, for a batch."""
@@ -210,7 +251,11 @@ class Generator:
 
 
 def choose(
-    logits: torch.Tensor, points: Sequence[float], temperature: float, top_p: float
+    logits: torch.Tensor,
+    points: Sequence[float],
+    temperature: float,
+    top_p: float,
+    never: Sequence[int] = (),
 ) -> tuple[list[int], list[float]]:
     """Choose a token for each row by inverting its cumulative distribution.
 
@@ -219,6 +264,7 @@ def choose(
         points: A number in [0, 1) for each row, drawn evenly.
         temperature: 0 is greedy.
         top_p: The smallest set of the likeliest tokens with this probability or more is drawn from.
+        never: Tokens that are not drawn. The log probabilities count them: a trainer does.
 
     Returns:
         The tokens, and their log probabilities; see `Completion.logprobs`.
@@ -231,10 +277,14 @@ def choose(
     top = scale.amax(dim=-1, keepdim=True)
     weights = (scale - top).exp_()
     total = weights.sum(dim=-1, dtype=torch.float64)
+    likely = scale
+    if never:
+        likely = scale.clone()
+        likely[:, list(never)] = -torch.inf
+        weights[:, list(never)] = 0.0
     if temperature == 0:
-        chosen = torch.from_numpy(
-            scale.numpy().argmax(axis=-1)
-        )  # PyTorch's takes ten times as long
+        # PyTorch's own takes ten times as long.
+        chosen = torch.from_numpy(likely.numpy().argmax(axis=-1))
     elif top_p < 1.0:
         nucleus, order = _nucleus(weights.double() / total[:, None], top_p)
         chosen = order.gather(1, _drawn(nucleus, points)[:, None])[:, 0]

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from zephyrus.errors import UserError, WorkError
+from zephyrus.local.pictures import Eyes, loaded_with_eyes, with_template
 
 Dtype = Literal["auto", "bfloat16", "float32"]
 """Of weights; "auto" is bfloat16 where the processor computes with it, and float32 elsewhere."""
@@ -117,6 +118,9 @@ def spelled(name: str) -> str:
 
 def load(name: str | Path, *, dtype: Dtype = "auto", trainable: bool = False) -> tuple[Any, Any]:
     """Load a causal language model and its tokenizer, on the GPU if there is one.
+
+    A model that sees comes with `zephyrus.local.pictures.Eyes` in the tokenizer's place. Where
+    transformers has a class for its text alone (Qwen3.5, Gemma 3), that is what is loaded.
 
     Args:
         name: What `locate` takes.
@@ -254,7 +258,14 @@ def _load_model(where: Path | str, called: str) -> tuple[Any, Any]:
     try:
         with _quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(place)
-            model = transformers.AutoModelForCausalLM.from_pretrained(place, dtype="auto")
+            config = transformers.AutoConfig.from_pretrained(place)
+            sees = loaded_with_eyes(config)
+            kind = transformers.AutoModelForImageTextToText if sees else None
+            kind = kind or transformers.AutoModelForCausalLM
+            model = kind.from_pretrained(place, dtype="auto")
+            if sees:
+                images = transformers.AutoImageProcessor.from_pretrained(place)
+                tokenizer = Eyes(with_template(tokenizer, place), images, model.config)
     except (OSError, ValueError) as error:
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise UserError(
@@ -279,7 +290,11 @@ def _load_adapter(folder: Path, dtype: Dtype, trainable: bool) -> tuple[Any, Any
         dtype=dtype if trainable else "float32",  # so that what is merged is rounded once
     )
     if (folder / "tokenizer_config.json").is_file():
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder))
+        own = transformers.AutoTokenizer.from_pretrained(str(folder))
+        if isinstance(tokenizer, Eyes):
+            tokenizer = Eyes(own, tokenizer.image_processor, model.config)
+        else:
+            tokenizer = own
     with _quiet():
         try:
             adapted = peft.PeftModel.from_pretrained(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from zephyrus.env import ToolEnv
     from zephyrus.local.chat import Chat
     from zephyrus.local.generate import Completion, Sampler
+    from zephyrus.local.pictures import Picture
     from zephyrus.policy.table import PolicyEntry
 
 
@@ -33,14 +35,17 @@ class Tokens:
         ids: All tokens.
         written: For each, whether the model wrote it.
         logprobs: For each, the log probability it was sampled with; 0 for what the model read.
+        pictures: What the model was shown, each with where the tokens begin that show it.
     """
 
     ids: list[int] = field(default_factory=list)
     written: list[bool] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    pictures: list[tuple[int, Picture]] = field(default_factory=list)
 
-    def read(self, ids: Sequence[int]) -> None:
-        """Append what the model was given."""
+    def read(self, ids: Sequence[int], pictures: Sequence[Picture] = ()) -> None:
+        """Append what the model was given, with the pictures that its tokens show."""
+        self.pictures += [(len(self.ids), picture) for picture in pictures]
         self.ids += ids
         self.written += [False] * len(ids)
         self.logprobs += [0.0] * len(ids)
@@ -94,7 +99,7 @@ class LocalPolicy(Policy):
             dtype: Of the weights.
             thinking: Whether the chat template lets the model reason.
             keep_tokens: Keep ``tokens``, for training.
-            loaded: The model and tokenizer, if they are loaded already.
+            loaded: What `zephyrus.local.models.load` gives, if it is loaded already.
             generator: What samples, if not a `zephyrus.local.generate.Generator` on the model.
         """
         self.name = name or str(model)
@@ -111,6 +116,7 @@ class LocalPolicy(Policy):
         self._chat: Chat | None = None
         self._generator: Sampler | None = generator
         self._room = context
+        self._said = False
         self._desk: Desk | None = None
         self._thread: ThreadPoolExecutor | None = None
 
@@ -185,12 +191,20 @@ class LocalPolicy(Policy):
         chat = Chat(tokenizer, thinking=self.thinking)
         if self._generator is None:
             self._generator = Generator(model, chat.stops)
-        most = getattr(model.config, "max_position_embeddings", None) or self.context
+        text = model.config.get_text_config()
+        most = getattr(text, "max_position_embeddings", None) or self.context
         self._room = min(self.context, most)
         self._chat = chat
 
-    async def complete(self, prompt: list[int], seed: int) -> Completion:
+    async def complete(
+        self, prompt: list[int], seed: int, pictures: Sequence[Picture] = ()
+    ) -> Completion:
         """Continue one conversation, together with the others that wait.
+
+        Args:
+            prompt: Its tokens.
+            seed: Of what is written.
+            pictures: That it shows, in order.
 
         Raises:
             ContextLengthError: If there is no room for an answer.
@@ -202,10 +216,22 @@ class LocalPolicy(Policy):
             )
         if self._desk is None or self._desk.loop is not asyncio.get_running_loop():
             self._desk = Desk(self._generate, self._worker(), self.batch)
-        return await self._desk.ask(prompt, seed)
+        return await self._desk.ask(prompt, seed, pictures)
+
+    def say_blind(self, messages: Sequence[Message]) -> None:
+        """Say once that a model which reads text alone is shown pictures."""
+        if self._said or self.chat.eyes or not any(message.images for message in messages):
+            return
+        self._said = True
+        print(
+            f"the model {self.model} reads text alone: of each picture it is told the title",
+            file=sys.stderr,
+        )
 
     def _generate(self, batch: Sequence[Request]) -> list[Completion]:
         assert self._generator is not None
+        shown = [request.pictures for request in batch]
+        options = {"pictures": shown} if any(shown) else {}
         try:
             return self._generator.generate(
                 [request.prompt for request in batch],
@@ -214,6 +240,7 @@ class LocalPolicy(Policy):
                 top_p=self.top_p,
                 max_tokens=[min(self.max_tokens, self._room - len(r.prompt)) for r in batch],
                 wanted=lambda index: not batch[index].answer.done(),
+                **options,
             )
         except (RuntimeError, MemoryError) as error:
             if not _is_memory(error):
@@ -264,17 +291,19 @@ class LocalSession:
         began = time.monotonic()
         await self._policy.check()
         chat, tokens = self._policy.chat, self._tokens
+        self._policy.say_blind(messages[self._seen :])
         if not tokens.ids:
-            tokens.read(chat.begin(messages, self._schemas))
+            tokens.read(chat.begin(messages, self._schemas), chat.pictures(messages))
         else:
             ended = tokens.ids[-1] == chat.end
             answered = messages[self._seen + 1 :]  # behind the turn that is in the tokens
-            tokens.read(chat.observe(answered, self._schemas, ended))
+            tokens.read(chat.observe(answered, self._schemas, ended), chat.pictures(answered))
         self._seen = len(messages)
         turn = sum(message.role == "assistant" for message in messages)
         task, seed, repeat = self._key
         draw = stable_seed(task, seed, repeat, turn, bits=64) >> 1
-        completion = await self._policy.complete(list(tokens.ids), draw)
+        shown = [picture for _, picture in tokens.pictures]
+        completion = await self._policy.complete(list(tokens.ids), draw, shown)
         prompt_tokens = len(tokens.ids)
         tokens.write(completion)
         return chat.read(

@@ -74,3 +74,27 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def resume_by_class(trainer: Any) -> None:
+    """Have a trainer take up a whole model's weights as its class reads them.
+
+    The names in a checkpoint may be others than those of the model's parts (vision-language models
+    are saved under their older names). Transformers' trainer loads by name and passes over what
+    does not fit: the training would go on from the weights that it began with.
+
+    Args:
+        trainer: One of transformers'; adapters, FSDP and DeepSpeed have ways of their own.
+    """
+    load = trainer._load_from_checkpoint
+
+    def loaded(folder: str, model: Any = None) -> None:
+        load(folder, model)
+        target = trainer.model if model is None else model
+        sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
+        if sharded or hasattr(target, "peft_config"):
+            return
+        saved = type(target).from_pretrained(folder, dtype=target.dtype)
+        target.load_state_dict(saved.state_dict())
+
+    trainer._load_from_checkpoint = loaded

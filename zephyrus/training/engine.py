@@ -12,7 +12,9 @@ from typing import Any
 from zephyrus.curriculum.recipe import RL, RSFT, Backend, Model, Optimiser, Recipe, ReportRL, Stage
 from zephyrus.errors import UserError
 from zephyrus.local.models import PACKAGED, locate, packaged
+from zephyrus.messages import Image
 from zephyrus.task import Task
+from zephyrus.training.checkpoints import resume_by_class
 from zephyrus.training.ranks import OUTAGE
 from zephyrus.training.rl import Rollouts, parts_of, reward_functions
 from zephyrus.training.savings import save_work
@@ -178,20 +180,48 @@ def rounds(stage: RL | ReportRL) -> int:
 
 
 def sft_trainer(
-    trainee: Trainee, rows: Sequence[dict[str, list[int]]], arguments: Any, callbacks: list[Any]
+    trainee: Trainee,
+    rows: Sequence[dict[str, list[int]]],
+    arguments: Any,
+    callbacks: list[Any],
+    images: Sequence[Sequence[Image]] = (),
 ) -> Any:
-    """An ``SFTTrainer`` on rows of `zephyrus.training.examples.to_row`."""
+    """An ``SFTTrainer`` on rows of `zephyrus.training.examples.to_row`.
+
+    Args:
+        trainee: What is trained.
+        rows: The rows.
+        arguments: See `sft_arguments`.
+        callbacks: Of TRL.
+        images: Those that each row shows; not looked at for a model that reads text alone.
+    """
     from datasets import Dataset
     from trl import SFTTrainer
 
+    options: dict[str, Any] = {}
+    if trainee.eyes is not None and any(images):
+        from zephyrus.training.pictures import ROW, PictureCollator, fitting
+
+        cut = [
+            fitting(row, shown, trainee.eyes, arguments.max_length)
+            for row, shown in zip(rows, images, strict=True)
+        ]
+        rows = [{**row, ROW: [number]} for number, (row, _) in enumerate(cut)]
+        options["data_collator"] = PictureCollator(trainee.eyes, [shown for _, shown in cut])
+        arguments.remove_unused_columns = False  # the number of a row is no argument of a model
+    if trainee.eyes is not None:
+        # A process whose conversations show no picture has no gradients for the eyes.
+        arguments.ddp_find_unused_parameters = True
     trainer = SFTTrainer(
         model=trainee.model,
         args=arguments,
         train_dataset=Dataset.from_list(list(rows)),
         processing_class=trainee.tokenizer,
         callbacks=callbacks,
+        **options,
     )
     save_work(trainee.model)
+    resume_by_class(trainer)
     return trainer
 
 
@@ -220,14 +250,23 @@ def grpo_trainer(
         where = locate(trainee.name)
         path = packaged(str(where)) if where in PACKAGED else where
         trainee.model.config._name_or_path = str(path)
-    trainer = GRPOTrainer(
+    kind, reader = GRPOTrainer, trainee.tokenizer
+    if trainee.eyes is not None:
+        from zephyrus.training.pictures import PictureProcessor, PictureTrainer
+
+        kind, reader = PictureTrainer, PictureProcessor(trainee.eyes)
+        # A process whose conversations show no picture has no gradients for the eyes.
+        arguments.ddp_find_unused_parameters = True
+        arguments.log_multimodal = False  # TRL would keep the pictures to show them in a table
+    trainer = kind(
         model=trainee.model,
         reward_funcs=reward_functions(rollouts.parts),
         args=arguments,
         train_dataset=Dataset.from_list(rows),
-        processing_class=trainee.tokenizer,
+        processing_class=reader,
         callbacks=callbacks,
         rollout_func=rollouts,
     )
     save_work(trainee.model)
+    resume_by_class(trainer)
     return trainer

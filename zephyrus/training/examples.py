@@ -7,6 +7,7 @@ from typing import Any
 
 from zephyrus.local.chat import Chat
 from zephyrus.local.policy import Tokens
+from zephyrus.messages import Image
 from zephyrus.trajectory import Trajectory
 
 
@@ -47,6 +48,13 @@ def tokens_of(
             tokens.read(chat.observe(observations, schemas, ended=True))
         first = after
     return tokens
+
+
+def shown(rollout: Trajectory) -> list[Image]:
+    """The pictures in the tokens of a rollout, in order: those before its last turn."""
+    turns = [i for i, m in enumerate(rollout.messages) if m.role == "assistant"]
+    before = rollout.messages[: turns[-1]] if turns else rollout.messages
+    return [image for message in before for image in message.images]
 
 
 def to_row(tokens: Tokens) -> dict[str, list[int]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from zephyrus.curriculum.recipe import Sampling
 from zephyrus.local.generate import Completion
+from zephyrus.local.pictures import Eyes, Picture
 from zephyrus.training.ranks import Ranks
 from zephyrus.training.trainee import Trainee
 
@@ -54,7 +55,11 @@ class VLLMGenerators(Generators):
         if trainer.state.global_step != trainer._last_loaded_step:
             trainer.vllm_generation.sync_weights()
             trainer._last_loaded_step = trainer.state.global_step
-        self._last = VLLMGenerator(trainer.vllm_generation, trainee.chat.stops, self.ranks)
+        vllm = trainer.vllm_generation
+        if trainee.eyes is not None:  # no picture would belong to a placeholder that it writes
+            names = trainee.tokenizer.convert_ids_to_tokens(list(trainee.eyes.never))
+            vllm.generation_kwargs = {**(vllm.generation_kwargs or {}), "bad_words": names}
+        self._last = VLLMGenerator(vllm, trainee.chat.stops, self.ranks, trainee.eyes)
         self._last.set(sampling.temperature, sampling.top_p, sampling.max_tokens)
         return self._last
 
@@ -68,14 +73,18 @@ class VLLMGenerators(Generators):
 class VLLMGenerator:
     """One way of sampling from vLLM; a `zephyrus.local.generate.Sampler`."""
 
-    def __init__(self, vllm: Any, stops: Collection[int], ranks: Ranks) -> None:
+    def __init__(
+        self, vllm: Any, stops: Collection[int], ranks: Ranks, eyes: Eyes | None = None
+    ) -> None:
         """Take a vLLM.
 
         Args:
             vllm: TRL's ``VLLMGeneration``.
             stops: The tokens that end a turn.
             ranks: The processes that share a server.
+            eyes: Of the model, if it sees.
         """
+        self.eyes = eyes
         self.vllm = vllm
         self.stops = frozenset(stops)
         self.ranks = ranks
@@ -94,6 +103,7 @@ class VLLMGenerator:
         top_p: float,
         max_tokens: Sequence[int],
         wanted: Callable[[int], bool] = lambda index: True,
+        pictures: Sequence[Sequence[Picture]] = (),
     ) -> list[Completion]:
         """Continue each prompt; see `zephyrus.local.generate.Sampler.generate`.
 
@@ -103,7 +113,7 @@ class VLLMGenerator:
         """
         # Of a server's processes the first one's limit goes for all: it must not be a short one.
         self.set(temperature, top_p, max(self.vllm.max_completion_length, *max_tokens))
-        written = self.round([list(prompt) for prompt in prompts])
+        written = self.round([list(prompt) for prompt in prompts], pictures)
         assert written is not None
         return [self._cut(whole, most) for whole, most in zip(written, max_tokens, strict=True)]
 
@@ -112,8 +122,10 @@ class VLLMGenerator:
         vllm = self.vllm
         vllm.temperature, vllm.top_p, vllm.max_completion_length = temperature, top_p, max_tokens
 
-    def round(self, prompts: list[list[int]]) -> list[Completion] | None:
-        """Continue the prompts of all processes; None if none has any."""
+    def round(
+        self, prompts: list[list[int]], pictures: Sequence[Sequence[Picture]] = ()
+    ) -> list[Completion] | None:
+        """Continue the prompts of all processes, with their pictures; None if none has any."""
         stand_ins = 0
         if self.together:
             # TRL takes each process' answers by its number of prompts: it must be the same for all.
@@ -121,8 +133,17 @@ class VLLMGenerator:
         many = len(prompts)
         if not many and not stand_ins:
             return None
+        if self.eyes is not None and any(pictures) and self.vllm.mode == "colocate":
+            # An engine in this process expands placeholders itself, and expanded ones once more
+            # (huggingface/trl issue 6294). TRL's server is given their places, and so wants all.
+            prompts = [self.eyes.fold(p, s) for p, s in zip(prompts, pictures, strict=True)]
+        # Of pictures vLLM makes its own patches; TRL takes None where a prompt shows none.
+        shown = [[picture.image for picture in row] or None for row in pictures]
+        shown += [None] * (many + stand_ins - len(shown))
         _, ids, logprobs, _ = self.vllm.generate(
-            prompts + [[min(self.stops)]] * stand_ins, images=None, num_generations=1
+            prompts + [[min(self.stops)]] * stand_ins,
+            images=shown if any(shown) else None,
+            num_generations=1,
         )
         return [
             # The token that was sampled is the only one asked for; vLLM's NaN comes as None.

@@ -15,6 +15,7 @@ from typing import Any
 from zephyrus.curriculum.recipe import RL, ReportRL
 from zephyrus.env import ToolEnv
 from zephyrus.errors import UserError
+from zephyrus.local.pictures import Picture
 from zephyrus.local.policy import Tokens
 from zephyrus.policy.seeds import stable_seed
 from zephyrus.task import Task, TaskSet
@@ -63,6 +64,7 @@ class Rollouts:
     Attributes:
         parts: The parts of the reward that are trained on, with their weights at the start.
         last: The step that was sampled last.
+        pictures: Those of its rollouts of this process, in the order of their tokens.
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class Rollouts:
         self.ranks = ranks or Ranks()
         self.parts = parts_of(stage)
         self.last = Step()
+        self.pictures: list[list[Picture]] = []
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, list[Any]]:
         """Sample a step; see TRL's ``RolloutFunc``.
@@ -124,6 +127,10 @@ class Rollouts:
         )
         every = [pair for pairs in groups for pair in pairs]
         cut = [_cut(tokens, self.trainee.chat.end) for _, tokens in every]
+        self.pictures = [
+            _shown(tokens, len(prompt) + len(completion))
+            for (_, tokens), (prompt, completion, _, _) in zip(every, cut, strict=True)
+        ]
         return {
             "prompt_ids": [prompt for prompt, _, _, _ in cut],
             "completion_ids": [completion for _, completion, _, _ in cut],
@@ -232,3 +239,8 @@ def _cut(tokens: Tokens, end: int) -> tuple[list[int], list[int], list[int], lis
     last = len(tokens.ids) - tokens.written[::-1].index(True)
     mask = [int(written) for written in tokens.written[first:last]]
     return tokens.ids[:first], tokens.ids[first:last], mask, tokens.logprobs[first:last]
+
+
+def _shown(tokens: Tokens, length: int) -> list[Picture]:
+    """The pictures in the first tokens of a conversation; none in a stand-in."""
+    return [picture for start, picture in tokens.pictures if start < length and any(tokens.written)]

@@ -172,6 +172,8 @@ def _can_share(model: Any) -> bool:
         return False  # recomputes layers, and so allows no cache
     if any(isinstance(part, torch.nn.Dropout) and part.p > 0 for part in model.modules()):
         return False  # each row is to lose something else
+    if hasattr(model.config, "vision_config"):
+        return False  # it would count the positions of what follows from the last pictures it saw
     config = model.config.get_text_config()
     kinds = getattr(config, "layer_types", None) or ["full_attention"]
     return set(kinds) == {"full_attention"} and not getattr(config, "sliding_window", None)

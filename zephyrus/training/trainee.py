@@ -11,6 +11,7 @@ from zephyrus.curriculum.recipe import Lora, Model, Sampling
 from zephyrus.local import models
 from zephyrus.local.adapters import slim
 from zephyrus.local.chat import Chat
+from zephyrus.local.pictures import Eyes
 from zephyrus.local.policy import LocalPolicy
 
 
@@ -23,6 +24,7 @@ class Trainee:
         name: What is loaded from: the recipe's model, or the checkpoint that a stage begins at.
         model: A Hugging Face causal language model, or a PEFT model around one.
         tokenizer: Its tokenizer.
+        eyes: What shows it pictures; None if it reads text alone.
         chat: How its conversations are written.
     """
 
@@ -31,6 +33,7 @@ class Trainee:
     model: Any
     tokenizer: Any
     chat: Chat
+    eyes: Eyes | None = None
 
     @classmethod
     def load(cls, spec: Model, checkpoint: Path | None = None, *, seed: int = 0) -> Trainee:
@@ -46,7 +49,9 @@ class Trainee:
         """
         models.require("torch", "transformers", "trl", *(("peft",) if spec.lora else ()))
         name = str(checkpoint or spec.name)
-        model, tokenizer = models.load(name, dtype=spec.dtype, trainable=True)
+        model, reader = models.load(name, dtype=spec.dtype, trainable=True)
+        eyes = reader if isinstance(reader, Eyes) else None
+        tokenizer = eyes.tokenizer if eyes else reader
         if spec.lora is not None and not hasattr(model, "peft_config"):
             model = _adapted(model, spec.lora, seed)
         if hasattr(model, "peft_config"):
@@ -54,7 +59,8 @@ class Trainee:
             slim(model)
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
-        return cls(spec, name, model, tokenizer, Chat(tokenizer, thinking=spec.thinking))
+        chat = Chat(reader, thinking=spec.thinking)
+        return cls(spec, name, model, tokenizer, chat, eyes)
 
     def policy(
         self,
@@ -85,16 +91,16 @@ class Trainee:
             dtype=self.spec.dtype,
             thinking=self.spec.thinking,
             keep_tokens=keep_tokens,
-            loaded=(self.model, self.tokenizer),
+            loaded=(self.model, self.eyes or self.tokenizer),
             generator=generator,
         )
 
     def save(self, folder: Path) -> None:
-        """Write the model (of an adapted one the adapter alone) and the tokenizer."""
+        """Write the model (of an adapted one the adapter alone), and what reads for it."""
         # Beside the one that is trained there may be TRL's copy of the first, for the divergence.
         only = {"selected_adapters": ["default"]} if hasattr(self.model, "peft_config") else {}
         self.model.save_pretrained(folder, **only)
-        self.tokenizer.save_pretrained(folder)
+        (self.eyes or self.tokenizer).save_pretrained(folder)
 
     @property
     def parameters(self) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from zephyrus.curriculum.history import KEPT_FORMAT
+from zephyrus.curriculum.preflight import BLIND
 from zephyrus.curriculum.recipe import RSFT, Recipe, ReportRL, Sampling, Stage, Tasks
 from zephyrus.curriculum.rules import Measured
 from zephyrus.env import ToolEnv
@@ -26,7 +27,7 @@ from zephyrus.registry import make
 from zephyrus.run import Run
 from zephyrus.task import Task, TaskSet
 from zephyrus.training.checkpoints import last_whole, put
-from zephyrus.training.examples import to_row, tokens_of
+from zephyrus.training.examples import shown, to_row, tokens_of
 from zephyrus.training.keeping import Kept, keep
 from zephyrus.training.memory import keep_memory, release_memory
 from zephyrus.training.ranks import Ranks
@@ -199,7 +200,8 @@ class TRLWork:
             errors = stage.keep.imitate_errors
             kept = Run.open(folder / KEPT)
             rows = [to_row(tokens_of(t, trainee.chat, schemas, errors=errors)) for t in kept]
-            trainer = engine.sft_trainer(trainee, rows, arguments, [watch])
+            images = [shown(t) for t in kept]
+            trainer = engine.sft_trainer(trainee, rows, arguments, [watch], images)
         else:
             tasks = self._tasks(env, stage.tasks)
             watch.rollouts = rollouts = Rollouts(
@@ -274,6 +276,8 @@ class TRLWork:
         full = full or rule.subset is None or rule.subset >= len(tasks)
         if not full and rule.subset is not None:
             tasks = tasks.take(rule.subset)
+        if trainee.eyes is None and env.images(next(iter(tasks))):
+            raise UserError(f"{rule.tasks.env} with the model {trainee.name}: {BLIND}")
         generator = self._generator(generators, stage, trainee, rule.sampling)
         policy = trainee.policy(rule.sampling, batch=self.concurrency, generator=generator)
         self._sample(env, policy, list(tasks), folder)
