@@ -5,11 +5,19 @@ import sys
 import pytest
 from hypothesis import settings
 
+from zephyrus import registry
 from zephyrus.cli.main import main
 
 # A busy machine must not fail a property test by its time.
 settings.register_profile("zephyrus", deadline=None)
 settings.load_profile("zephyrus")
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch):
+    """What a test registers is not known to the tests that come after it."""
+    for kind, known in registry._registered.items():
+        monkeypatch.setitem(registry._registered, kind, dict(known))
 
 
 @pytest.fixture

@@ -4,7 +4,9 @@ In a console block, lines beginning with ``$`` are commands; the lines after the
 in which a line ``...`` stands for any lines and ``…`` within a line for any text. A block after
 ``<!-- not run: REASON -->`` is left out; if the reason ends with ``; run by FILE`` or ``; run by
 FILE::TEST``, that test of the repository runs its commands. A block after ``<!-- sample: FILE -->`` is
-run where that file of ../shared/samples/grids is.
+run where that file of ../shared/samples/grids is. After ``<!-- stand-in: NAMES -->`` something stands in
+for what a test can't have (see `standins`); after ``<!-- exit code: N -->`` the command is refused with
+that code, and the block shows what it says of that.
 """
 
 import os
@@ -24,6 +26,7 @@ PAGES = [
 ]
 _BLOCK = re.compile(
     r"(?:<!-- not run: ([^\n]+?) -->\n)?(?:<!-- sample: ([^\n]+?) -->\n)?"
+    r"(?:<!-- stand-in: ([^\n]+?) -->\n)?(?:<!-- exit code: (\d+) -->\n)?"
     r"^```(console|python)\n(.*?)^```$",
     re.S | re.M,
 )
@@ -42,6 +45,8 @@ class Block:
         not_run: Why it isn't run here, or None.
         by: The file, and the test in it or None, that runs it instead, or None.
         sample: The file that must be there, or None.
+        stand_ins: What stands in for what is named, of `standins.KINDS`.
+        code: The exit code of its commands.
     """
 
     page: str
@@ -51,6 +56,8 @@ class Block:
     not_run: str | None
     by: tuple[str, str | None] | None
     sample: str | None
+    stand_ins: tuple[str, ...]
+    code: int
 
     @property
     def commands(self) -> list[tuple[str, str]]:
@@ -66,7 +73,8 @@ def blocks_of(page):
     """The blocks of a page, in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
     found = []
-    for number, (reason, sample, kind, body) in enumerate(_BLOCK.findall(text)):
+    for number, found_block in enumerate(_BLOCK.findall(text)):
+        reason, sample, stand_ins, code, kind, body = found_block
         by = _BY.search(reason)
         found.append(
             Block(
@@ -77,31 +85,46 @@ def blocks_of(page):
                 _BY.sub("", reason) or None,
                 (by[1], by[2]) if by else None,
                 sample or None,
+                tuple(stand_ins.split(", ")) if stand_ins else (),
+                int(code or 0),
             )
         )
     return found
 
 
-def run_block(block, folder):
-    """Run a block in the folder of its page, and hold its output against what is shown."""
+def run_block(block, folder, stand_ins=None):
+    """Run a block in the folder of its page, and hold its output against what is shown.
+
+    Args:
+        block: The block.
+        folder: Where its commands run.
+        stand_ins: The page's `standins.StandIns`, for a block that needs them.
+    """
     if block.kind == "python":
         done = _run([sys.executable, "-c", block.text], folder)
         assert done.returncode == 0, done.stderr
         return
+    if block.stand_ins:
+        stand_ins.prepare(block)
     for command, shown in block.commands:
         assert shlex.split(command, comments=True)
-        done = _run(command, folder)
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-        assert not shown.strip() or matches(shown, done.stdout), (
-            f"{command}\n--- shown\n{shown}\n--- printed\n{done.stdout}"
+        variables = {}
+        if block.stand_ins:
+            command, variables = stand_ins.command(command, block.stand_ins)
+        done = _run(command, folder, variables)
+        assert done.returncode == block.code, f"{command}\n{done.stdout}{done.stderr}"
+        printed = done.stderr if block.code else done.stdout
+        assert not shown.strip() or matches(shown, printed), (
+            f"{command}\n--- shown\n{shown}\n--- printed\n{printed}"
         )
 
 
-def _run(command, folder):
+def _run(command, folder, variables=None):
     environment = {
         **os.environ,
         "COLUMNS": "100",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        **(variables or {}),
     }
     return subprocess.run(
         command,

@@ -14,3 +14,11 @@ def test_the_files_that_it_names_exist():
 
     for file in re.findall(r"`(tests/[\w/.]+)", checklist()):
         assert (ROOT / file).is_file()
+
+
+def test_every_stand_in_is_told():
+    from blocks import PAGES, blocks_of
+    from standins import KINDS
+
+    named = {name for page in PAGES for block in blocks_of(page) for name in block.stand_ins}
+    assert named == set(KINDS)

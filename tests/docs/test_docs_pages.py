@@ -1,6 +1,9 @@
 """Everything the pages in docs/ show is run: console blocks and Python blocks (see `blocks`)."""
 
+import contextlib
+
 import pytest
+import standins
 from blocks import PAGES, ROOT, SAMPLES, blocks_of, matches, run_block
 
 BLOCKS = [
@@ -14,23 +17,27 @@ BLOCKS = [
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """One folder a page, since a block goes on from the ones before."""
+    """One folder a page, since a block goes on from the ones before, and its stand-ins."""
     folders = {}
-    for page in {block.page for block in BLOCKS}:
-        folders[page] = tmp_path_factory.mktemp("page")
-        (folders[page] / "examples").symlink_to(ROOT / "examples")
-    return folders
+    with contextlib.ExitStack() as all_of_them:
+        for page in {block.page for block in BLOCKS}:
+            folder = tmp_path_factory.mktemp("page")
+            (folder / "examples").symlink_to(ROOT / "examples")
+            folders[page] = all_of_them.enter_context(standins.StandIns(folder, page))
+        yield folders
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS, ids=[f"{b.page}-{b.number}" for b in BLOCKS])
 def test_block(block, folders):
-    folder = folders[block.page]
+    stand_ins = folders[block.page]
     if block.sample is not None:
         if not (SAMPLES / block.sample).is_file():
             pytest.skip(f"the sample {block.sample} is not there")
-        (folder / block.sample).symlink_to(SAMPLES / block.sample)
-    run_block(block, folder)
+        (stand_ins.folder / block.sample).symlink_to(SAMPLES / block.sample)
+    if "random models" in block.stand_ins:
+        pytest.importorskip("transformers", reason="needs the extra local")
+    run_block(block, stand_ins.folder, stand_ins)
 
 
 @pytest.mark.parametrize(

@@ -178,3 +178,12 @@ def test_frequencies_are_the_softmax():
     for token, weight in enumerate(weights):
         assert drawn.count(token) == pytest.approx(1000 * weight / sum(weights), abs=1)
     assert 3 not in drawn
+
+
+def test_the_last_point_of_all_never_draws_what_has_no_weight():
+    torch.manual_seed(0)
+    logits = torch.log(torch.rand(400, 412)) - 28 * torch.rand(400, 412)
+    logits[:, -50:] = -torch.inf  # after them, in the same block, nothing can be drawn
+    drawn, scores = choose(logits, [math.nextafter(1.0, 0.0)] * 400, 1.0, 1.0)
+    assert max(drawn) == 361
+    assert min(scores) > -torch.inf
