@@ -242,7 +242,8 @@ def grpo_trainer(
         callbacks: Of TRL.
     """
     from datasets import Dataset
-    from trl import GRPOTrainer
+
+    from zephyrus.training.lean import LeanTrainer
 
     rows = [{"prompt": [{"role": "user", "content": task.id}]} for task in order]
     if arguments.beta and not hasattr(trainee.model, "peft_config"):
@@ -250,7 +251,7 @@ def grpo_trainer(
         where = locate(trainee.name)
         path = packaged(str(where)) if where in PACKAGED else where
         trainee.model.config._name_or_path = str(path)
-    kind, reader = GRPOTrainer, trainee.tokenizer
+    kind, reader = LeanTrainer, trainee.tokenizer
     if trainee.eyes is not None:
         from zephyrus.training.pictures import PictureProcessor, PictureTrainer
 
