@@ -92,18 +92,29 @@ class Sampler:
 
     def at(self, values: Floats, x: NDArray[np.intp], y: NDArray[np.intp]) -> Floats:
         """Return (point,) a field at some pixels, bilinear; NaN beside missing cells."""
-        cells = self._poles(values)
-        if self.around:
-            cells = np.concatenate([cells, cells[:, :1]], axis=1)
         rows, columns = self.rows[y, x].astype(np.float64), self.columns[y, x].astype(np.float64)
-        row = np.clip(np.floor(rows), 0, cells.shape[0] - 2).astype(np.intp)
-        column = np.clip(np.floor(columns), 0, cells.shape[1] - 2).astype(np.intp)
+        tall, wide = len(values) + self.south + self.north, values.shape[1] + self.around
+        row = np.clip(np.floor(rows), 0, tall - 2).astype(np.intp)
+        column = np.clip(np.floor(columns), 0, wide - 2).astype(np.intp)
         up, right = rows - row, columns - column
-        low = cells[row, column] * (1.0 - right) + cells[row, column + 1] * right
-        high = cells[row + 1, column] * (1.0 - right) + cells[row + 1, column + 1] * right
+        low, high = (
+            self._taken(values, beside, column) * (1.0 - right)
+            + self._taken(values, beside, column + 1) * right
+            for beside in (row, row + 1)
+        )
         found: Floats = low * (1.0 - up) + high * up
         found[~self.known[y, x]] = np.nan
         return found
+
+    def _taken(self, values: Floats, row: NDArray[np.intp], column: NDArray[np.intp]) -> Field:
+        """Some of the cells that `_poles` makes: (point,), without making all of them."""
+        last = len(values) - 1
+        inner = row - self.south
+        taken = values[np.clip(inner, 0, last), column % values.shape[1]].astype(np.float32)
+        for there, end in ((inner < 0, 0), (inner > last, last)):
+            if there.any():
+                taken[there] = values[end].mean()
+        return taken
 
     def _poles(self, values: Floats) -> Field:
         """Add the rows of the poles: the mean of the outermost row."""
