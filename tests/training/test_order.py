@@ -43,3 +43,11 @@ def test_others_are_those_not_asked_in_an_order_of_seed_step_and_attempt():
     assert drawn == [task.id for task in others(bank(9), ["t4", "t1"], 0, 5, 1)]
     assert drawn != [task.id for task in others(bank(9), ["t1", "t4"], 0, 6, 1)]
     assert drawn != [task.id for task in others(bank(9), ["t1", "t4"], 0, 5, 2)]
+
+
+def test_every_round_has_each_template_as_often_as_the_others():
+    kinds = [*"aaaaaa", *"bbbbbb", *"cccccc"]
+    tasks = TaskSet([Task(f"t{i}", "?", None, template=k) for i, k in enumerate(kinds)], "bank")
+    asked = in_rounds(tasks, 6, 6, seed=5)
+    for begin in range(0, 36, 6):
+        assert Counter(task.template for task in asked[begin : begin + 6]) == {"a": 2, "b": 2, "c": 2}

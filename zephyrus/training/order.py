@@ -13,7 +13,8 @@ def in_rounds(tasks: TaskSet, per_round: int, rounds: int, seed: int) -> list[Ta
     """The tasks of each round of rollouts, one round after the other.
 
     All tasks are asked before any is asked again (but for a remainder that fills no round), each
-    time in another order, and no round has a task twice.
+    time in another order, and no round has a task twice. The templates take turns, as long as there
+    are tasks of them: what a step learns of some kinds of question alone, it unlearns of the others.
 
     Args:
         tasks: All that there are.
@@ -29,7 +30,8 @@ def in_rounds(tasks: TaskSet, per_round: int, rounds: int, seed: int) -> list[Ta
     asked: list[Task] = []
     time = 0
     while len(asked) < per_round * rounds:
-        order = list(tasks.shuffle(stable_seed("order", seed, time, bits=32)))
+        shuffled = tasks.shuffle(stable_seed("order", seed, time, bits=32))
+        order = list(shuffled.take(len(tasks)))
         asked += order[: len(order) // per_round * per_round]
         time += 1
     return asked[: per_round * rounds]
