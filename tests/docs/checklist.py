@@ -24,7 +24,14 @@ Made from the pages by `tests/docs/checklist.py`; a test compares it with them.
 
 ## Run
 """
-_COLUMNS = ("as they stand", "with a stand-in", "by another test", "not run", "Python run", "not run")
+_COLUMNS = (
+    "as they stand",
+    "with a stand-in",
+    "by another test",
+    "not run",
+    "Python run",
+    "not run",
+)
 
 
 def checklist():
@@ -54,7 +61,7 @@ def checklist():
 
 def _counts(blocks):
     """How many there are, in the order of `_COLUMNS`."""
-    commands = {name: 0 for name in _COLUMNS[:4]}
+    commands = dict.fromkeys(_COLUMNS[:4], 0)
     for block in blocks:
         way = (
             ("by another test" if block.by else "not run")

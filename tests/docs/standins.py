@@ -15,13 +15,16 @@ import re
 import subprocess
 import sys
 import zlib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
 from PIL import Image
 
 TESTS = Path(__file__).parents[1]
-sys.path.extend(str(TESTS / folder) for folder in ("judge", "zephyrus", "local", "geodata"))
+sys.path.extend(
+    str(TESTS / folder) for folder in ("judge", "zephyrus", "local", "geodata", "report")
+)
 
 import judge_model  # noqa: E402 - it is in tests/judge, which the line before makes known
 from openai_server import OpenAIServer, say  # noqa: E402 - the same of tests/zephyrus
@@ -33,7 +36,7 @@ KINDS = {
     "people": "where people write labels, every label is A",
     "random models": "the models in this process are random ones of 60,000 weights, a run has "
     "4 rollouts, and a turn 8 tokens",
-    "file": "the file is one that the tests make",
+    "file": "the file is one that the tests make, and a dataset of yours the embedded one",
 }
 """The stand-ins, and what each changes."""
 
@@ -88,6 +91,8 @@ class StandIns:
             self._make_runs(command)
         if "people" in kinds and (sheet := re.search(r"--labels (\S+)", command)):
             self._label(self.folder / sheet[1])
+        if "file" in kinds:
+            command = command.replace("--dataset NAME", "--dataset demo")
         if "server" in kinds:
             command = _ADDRESS.sub(self.server.url, command)
         if "random models" in kinds:
@@ -160,6 +165,15 @@ class StandIns:
             from report_texts import OFFICE
 
             (self.folder / "AFD.txt").write_text(OFFICE, encoding="utf-8")
+        if "reports=DIR" in text:
+            from bulletins import short_range
+
+            days = (
+                datetime(1959, *day, 20, tzinfo=UTC) for day in ((1, 2), (4, 7), (7, 16), (10, 19))
+            )
+            (self.folder / "DIR").mkdir()
+            lines = [json.dumps(short_range(day).to_dict()) + "\n" for day in days]
+            (self.folder / "DIR" / "reports.jsonl").write_text("".join(lines), encoding="utf-8")
         if "WeatherQA/" in text:
             from zephyrus_chartqa.bank_file import load_items
             from zephyrus_chartqa.weatherqa import export_weatherqa

@@ -15,6 +15,7 @@ from zephyrus_geodata import load_dataset
 from zephyrus_report.env import BANKS, ReportEnv
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "zephyrus"))  # for openai_server
+sys.path.insert(0, str(Path(__file__).parent))  # for bulletins
 
 
 class SentenceJudge(Judge):

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from bulletins import office_report, report, short_range
 from hypothesis import given
 from hypothesis import strategies as st
 
 from zephyrus.errors import UserError
 from zephyrus.task import SPLITS, TaskSet
 from zephyrus_geodata.reports.pairing import Pair
-from zephyrus_geodata.reports.parse import parse_product
 from zephyrus_geodata.reports.store import Report, ReportArchive
 from zephyrus_geodata.testing import analytic_dataset
 from zephyrus_report.archive_events import archive_events, split_by_time
@@ -20,71 +20,6 @@ from zephyrus_report.event import Event
 
 SAMPLES = Path(__file__).parents[2] / ".." / "shared" / "samples" / "nws"
 DAYS = [f"2024-01-{day:02d}" for day in range(1, 32)]
-
-TEXT = """\
-123
-{heading} {office} {issued:%d%H%M}{bbb}
-{pil}
-
-{title}
-{issued:%H%M} UTC {issued:%a %b %d %Y}
-
-{valid}
-{body}
-
-$$
-"""
-
-BODY = """\
-A cold front over the Plains moves east with {word} ahead of it, heaviest from the Lower
-Mississippi Valley to the Tennessee Valley, where 2 to 4 inches may fall by Wednesday. High
-pressure behind the front brings dry and cold weather, with highs 10 to 15 degrees below average
-over the northern Plains and the Upper Midwest. Winds of 20 to 30 mph are likely."""
-
-
-def short_range(issued: datetime, word: str = "rain", bbb: str = "") -> Report:
-    first = issued.replace(hour=12, minute=0)
-    first += timedelta(days=0 if issued.hour < 12 else 1)
-    last = first + timedelta(hours=48)
-    text = TEXT.format(
-        heading="FXUS01",
-        office="KWBC",
-        issued=issued,
-        bbb=f" {bbb}" if bbb else "",
-        pil="PMDSPD",
-        title="Short Range Forecast Discussion\nNWS Weather Prediction Center College Park MD",
-        valid=f"Valid {first:%HZ %a %b %d %Y} - {last:%HZ %a %b %d %Y}\n",
-        body=BODY.format(word=word),
-    )
-    return report(text)
-
-
-def office_report(issued: datetime, pil: str = "AFDLOX", office: str = "KLOX") -> Report:
-    text = TEXT.format(
-        heading="FXUS66",
-        office=office,
-        issued=issued,
-        bbb="",
-        pil=pil,
-        title="Area Forecast Discussion\nNational Weather Service Los Angeles/Oxnard CA",
-        valid=".SYNOPSIS...",
-        body=BODY.format(word="showers") + "\n\n&&\n\n.AVIATION...\nVFR at KLAX through Friday.",
-    )
-    return report(text)
-
-
-def report(text: str) -> Report:
-    product = parse_product(text)
-    return Report(
-        id=product.product_id,
-        product=product.awips,
-        office=product.office,
-        issued=product.issued,
-        bulletin=f"{product.issued:%d%H%M}",
-        correction=product.correction,
-        url="https://example.org/x",
-        text=text,
-    )
 
 
 def at(day: int, hour: int, minute: int = 1) -> datetime:

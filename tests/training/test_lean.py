@@ -92,6 +92,10 @@ def test_nothing_is_lost_when_rows_come_together():
     ]
     made = lean.together(batches)
     assert [batch["advantages"].tolist() for batch in made] == [[1.0, -1.0], [0.5, 0.0], [0.0, 0.0]]
-    assert [batch["completion_ids"].tolist() for batch in made] == [[[1], [2]], [[5], [0]], [[3], [4]]]
+    assert [batch["completion_ids"].tolist() for batch in made] == [
+        [[1], [2]],
+        [[5], [0]],
+        [[3], [4]],
+    ]
     assert {int(batch["num_items_in_batch"]) for batch in made} == {9}
     assert made[0]["told"] == "as it is"

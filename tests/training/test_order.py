@@ -50,4 +50,8 @@ def test_every_round_has_each_template_as_often_as_the_others():
     tasks = TaskSet([Task(f"t{i}", "?", None, template=k) for i, k in enumerate(kinds)], "bank")
     asked = in_rounds(tasks, 6, 6, seed=5)
     for begin in range(0, 36, 6):
-        assert Counter(task.template for task in asked[begin : begin + 6]) == {"a": 2, "b": 2, "c": 2}
+        assert Counter(task.template for task in asked[begin : begin + 6]) == {
+            "a": 2,
+            "b": 2,
+            "c": 2,
+        }

@@ -138,7 +138,9 @@ def test_killed_in_training_it_ends_with_the_same_weights(undisturbed, place):
     process.wait()
     assert not (folder / "policy").exists()
     first = json.loads((folder / "stages/rl/steps.jsonl").read_text("utf-8").splitlines()[0])
-    assert first["grad_norm"] > 0  # else its weights are the first ones, which a wrong resume has, too
+    assert (
+        first["grad_norm"] > 0
+    )  # else its weights are the first ones, which a wrong resume has, too
     resume = [*COMMAND, "curriculum", "run", "--output", str(folder)]
     done = subprocess.run(resume, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -68,9 +68,7 @@ def together(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def chosen(batch: dict[str, Any], rows: torch.Tensor) -> dict[str, Any]:
     """Some rows of a batch, by a mask or their places; what belongs to no row stays."""
-    return {
-        key: value[rows] if _is_of_rows(batch, key) else value for key, value in batch.items()
-    }
+    return {key: value[rows] if _is_of_rows(batch, key) else value for key, value in batch.items()}
 
 
 def _is_of_rows(batch: dict[str, Any], key: str) -> bool:
