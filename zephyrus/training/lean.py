@@ -21,6 +21,8 @@ class LeanTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL has no types here
     entropy that is told is then that of the other rows.
     """
 
+    _buffered_inputs: Any  # TRL's: the micro-batches of a step
+
     @property
     def _is_lean(self) -> bool:
         return (

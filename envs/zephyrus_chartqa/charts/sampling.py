@@ -110,7 +110,7 @@ class Sampler:
         """Some of the cells that `_poles` makes: (point,), without making all of them."""
         last = len(values) - 1
         inner = row - self.south
-        taken = values[np.clip(inner, 0, last), column % values.shape[1]].astype(np.float32)
+        taken: Field = values[np.clip(inner, 0, last), column % values.shape[1]].astype(np.float32)
         for there, end in ((inner < 0, 0), (inner > last, last)):
             if there.any():
                 taken[there] = values[end].mean()
