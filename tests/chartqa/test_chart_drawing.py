@@ -91,6 +91,9 @@ def test_a_field_is_at_its_place_in_every_projection(region, which):
         found = placed.pixels(data.values, smooth=smooth) - 1000.0
         error = np.abs(found - shown.places[1])[shown.visible & (np.abs(shown.places[1]) < 80.0)]
         assert error.max() < 0.02
+    y, x = np.nonzero(shown.visible)  # the poles, too, to which no cell belongs
+    whole = placed.pixels(data.values, smooth=False)[y, x]
+    assert np.abs(placed.at(data.values, x, y) - whole).max() < 1e-3
     # Longitude jumps somewhere; its sine and cosine don't, and are off by the bend between cells.
     turn = np.deg2rad(data.longitude)
     y, x = np.nonzero(shown.visible & (np.abs(shown.places[1]) < 85.0))  # at a pole is their mean
