@@ -123,6 +123,7 @@ def _run(command, folder, variables=None):
     environment = {
         **os.environ,
         "COLUMNS": "100",
+        "ZEPHYRUS_DATA": str(Path(folder) / "datasets"),  # not the store of whoever runs the tests
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         **(variables or {}),
     }
