@@ -120,10 +120,12 @@ def run_block(block, folder, stand_ins=None):
 
 
 def _run(command, folder, variables=None):
+    store = Path(folder) / "datasets"  # not that of whoever runs the tests
+    store.mkdir(exist_ok=True)
     environment = {
         **os.environ,
         "COLUMNS": "100",
-        "ZEPHYRUS_DATA": str(Path(folder) / "datasets"),  # not the store of whoever runs the tests
+        "ZEPHYRUS_DATA": str(store),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         **(variables or {}),
     }
