@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from argparse import Namespace
@@ -183,6 +184,20 @@ def test_docs_are_rewritten(tmp_path):
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == json.loads(
         json.dumps(results)
     )
+
+
+def test_the_pages_are_what_the_kept_results_make(tmp_path):
+    for name in ("benchmarks", "docs"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "README.md", tmp_path)
+    (tmp_path / "docs" / "performance" / "growth-grid.png").unlink()
+    command = [sys.executable, "benchmarks/run.py"]
+    command += ["--docs-from", "docs/performance/results.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    for page in ("README.md", "docs/performance.md"):
+        assert (tmp_path / page).read_bytes() == (ROOT / page).read_bytes()
+    assert (tmp_path / "docs" / "performance" / "growth-grid.png").is_file()
 
 
 def test_the_pages_have_their_markers():

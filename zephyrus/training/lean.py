@@ -29,6 +29,7 @@ class LeanTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL has no types here
             self.loss_type == "dapo"
             and not self.beta
             and not self._entropy_bonus_enabled
+            and self.top_entropy_quantile == 1.0
             and not self.aux_loss_enabled
             and self.off_policy_mask_threshold is None
             and self.num_iterations == 1
